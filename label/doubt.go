@@ -28,8 +28,16 @@ var (
 	showing   = words("show display describe read report give provide")
 	movers    = words("into onto out past inside back done ready going through")
 
+	// carried are what else is sent, or carries it.
+	carried = words("post courier text letter postcard message telegram fax pigeon phone")
+
 	// ticked are what "check" ticks, or does with a cheque.
-	ticked = words("item todo box checkbox element task step stop void order print printing claim run cash")
+	ticked = words("item todo box boxes checkbox element task step stop void order print printing claim run cash bag baggage luggage suitcase coat")
+	// informing are what is provided to who asks, brought are what one returns to a shop, and performed are names of acts and of what came of them.
+	informing  = words("information info details list lists summary overview data metadata statistics status history description")
+	brought    = words("item product car book bike parcel package purchase rental equipment")
+	performed  = words("release transfer stop merge start hold freeze swap exchange upgrade booking refund purchase payment")
+	determined = words("the all")
 	// renewed are what is done with a view or a value that is named first: view.refresh.
 	renewed = words("set pop clear drop refresh reset share")
 	// uncounted are names of many things without an s.
@@ -72,6 +80,9 @@ func firstWords(all []string, isThere func(ordered string) bool) string {
 	}
 	verb, next := unbent(at(0), describes), at(1)
 	isOne := next == "a" || next == "an" || next == "your"
+	if why := notLooked(all, verb); why != "" {
+		return why
+	}
 	switch {
 	case !describes[verb]:
 		return "its description does not begin with a word for looking"
@@ -87,11 +98,35 @@ func firstWords(all []string, isThere func(ordered string) bool) string {
 		return fmt.Sprintf("one does not look at %q by getting it", next)
 	case verb == "check" && slices.ContainsFunc(all, func(w string) bool { return bare(w) == "in" || bare(w) == "out" || bare(w) == "off" }):
 		return "it may check something in, out or off"
-	case verb == "check" && (ticked[next] || determiners[next] && ticked[at(2)]):
+	case verb == "check" && (isTicked(next) || determiners[next] && isTicked(at(2))):
 		return "it may tick something, or be about a cheque"
 	}
 	return ""
 }
+
+// notLooked is why a verb for looking may be one of its other meanings: to report a user, show a film, return a purchase, count a vote, get guests rooms.
+func notLooked(all []string, verb string) string {
+	next, what := following(all, 0), object(all)
+	isOne := next == "a" || next == "an"
+	switch {
+	case (verb == "show" || verb == "display") && isOne:
+		return fmt.Sprintf("%q: it may be shown to others", what)
+	case verb == "provide" && !informing[what]:
+		return fmt.Sprintf("%q may be handed out", what)
+	case verb == "return" && brought[strings.TrimSuffix(what, "s")] && !determined[next], verb == "count" && !isMany(what) && !words("number total")[what]:
+		return fmt.Sprintf("it may %s %q as one does to act", verb, what)
+	case getting[verb] && (next == "next" || next == "the" && len(all) > 2 && bare(all[2]) == "next"):
+		return "the next one may be taken by getting it"
+	case getting[verb] && performed[what] && following(all, slices.IndexFunc(all, func(w string) bool { return bare(w) == what })) == "of":
+		return fmt.Sprintf("%q may be what is done", what)
+	case getting[verb] && people[next] && isMany(next) && len(all) > 2 && !joining[bare(all[2])] && !endsWith(all[1], ".,;:!?)"):
+		return fmt.Sprintf("it may get something for %q", next)
+	}
+	return ""
+}
+
+// isTicked reports whether a word names what "check" ticks, one or several.
+func isTicked(w string) bool { return ticked[w] || ticked[strings.TrimSuffix(w, "s")] }
 
 // object is the last word of what a description says is got: "access" of "Get file access for a guest".
 func object(all []string) (last string) {
@@ -149,6 +184,8 @@ func laterWords(all []string) string {
 		case w == "":
 		case starts && !openers[w] && !describing && !isAStatement(all[i:]):
 			return fmt.Sprintf("a sentence of its description begins with %q", w)
+		case words("credit credits fee fees")[w] && slices.ContainsFunc(all[:i], endsSentence):
+			return fmt.Sprintf("%q in its description", w)
 		case w == "it" && starts && !joining[next] && next != "takes" && !describes[unbent(next, describes)]:
 			return fmt.Sprintf("%q is what it does", next)
 		case w == "by" && strings.HasSuffix(next, "ing") && !describes[unbent(next, describes)] && !joining[next]:
@@ -173,7 +210,7 @@ func isAStatement(all []string) bool {
 		switch {
 		case w == "be" && i > 1:
 			return words("must should")[bare(all[i-1])] && !strings.HasSuffix(next, "ed") && !strings.HasSuffix(next, "ing")
-		case words("can may also")[w] && scanning[unbent(next, describes)]:
+		case words("can may also")[w] && words("search filter look view")[unbent(next, describes)]:
 			return i < 3 && !endsWith(field, ",")
 		case endsWith(field, ".,;:!?"), acting[unbent(w, acting)]:
 			return false
@@ -204,4 +241,30 @@ func tokens(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+// happens is a word that says of others what happens to them, or of a thing that it was not there before.
+func happens(text string) string {
+	said := nameWords(text)
+	return first(said, happening) + first(said, against)
+}
+
+// sent is a way by which something is sent, as a text says it: "by email", "a text to". What one finds something by is an argument.
+func (p *proposer) sent(text string) string {
+	fields, found := tokens(text), map[string]bool{}
+	for _, a := range p.tool.Params {
+		if named := nameWords(a.Name); len(named) > 0 && !isID(named) {
+			found[named[0]] = true
+		}
+	}
+	for i, field := range fields {
+		w, before, next := bare(field), "", following(fields, i)
+		if i > 0 {
+			before = bare(fields[i-1])
+		}
+		if (ways[w] || carried[w]) && !found[w] && (words("by via per")[before] && !kinds[next] && !searching[p.name[0]] || next == "to") {
+			return w
+		}
+	}
+	return ""
 }

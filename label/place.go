@@ -1,6 +1,7 @@
 package label
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -8,61 +9,115 @@ import (
 // A word of which nothing is known may be an act. Where English has only names of things it is none: behind an article, an adjective or "of". Behind most
 // other prepositions it may be how something is done ("with a chirp"), and as what is got it may be what is ordered.
 var (
-	// leading come directly before the name of a thing.
-	leading = words(`the a an this these those your its their his her each every all any some no of another specific specified given certain unique current existing single multiple particular corresponding
-		available previous next first last historical valid optional entire`)
+	// leading come directly before the name of a thing. Those of loosely may also end what is said before it ("if any evict pods"): they lead only behind
+	// the verb or a preposition.
+	leading = words(`the a an your its their every of specific specified certain unique current single multiple particular corresponding previous historical valid entire`)
+	loosely = words("this these those his her each all any some no another given existing available next first last optional")
 	// relating are the prepositions of a description; the word behind the last of them is what it is about.
 	relating = words("of for in on at by from with within to into onto via through against under between as about per over upon")
 	// scanning are verbs with which nothing is ordered: what follows them is only looked at.
 	scanning = words("search list count describe view read look return filter")
-	// sorting come, after such a verb, before what is looked for or what it is chosen by: in lists, and where one searches.
-	sorting = map[string]map[string]bool{"list": words("by"), "count": words("by in within"), "search": words("for by in within"), "look": words("for by in within")}
+	// sorting come, after such a verb, before what is looked for or where.
+	sorting = map[string]map[string]bool{"count": words("in within"), "search": words("for in within"), "look": words("for in within")}
+	// asOne are what one gets a lot of things as.
+	asOne = words("list summary overview set")
 )
 
-// saidOfATool reports whether a word of a description can only be the name of a thing.
+// saidOfATool reports whether a word of a description can only be the name of a thing. In a further sentence it may be what else happens.
 func saidOfATool(fields []string, i int) bool {
-	if !namesAThing(fields, i) {
+	if !namesAThing(fields, i) || slices.ContainsFunc(fields[:i], endsSentence) {
 		return false
 	}
-	verb, about := unbent(bare(fields[0]), describes), ""
-	for j := i - 1; j > 0 && about == ""; j-- {
-		if w := bare(fields[j]); relating[w] {
-			about = w
-		}
-	}
+	verb, about := unbent(bare(fields[0]), describes), preposition(fields, i)
+	isOne := getting[verb] && words("a an some another one")[bare(fields[1])] && (i < 3 || !asOne[bare(fields[2])]) // "Get a case of champagne."
 	switch {
-	case isProper(fields, i) && (about == "in" || scanning[verb] && about == "from" || (about == "" || about == "of") && !endsWith(fields[i], ".,;:!?)") && i+1 < len(fields)):
+	case isOne:
+		return false
+	case isProper(fields, i) && (about == "in" && verb != "list" || scanning[verb] && about == "from" || (about == "" || about == "of") && i+1 < len(fields) && !endsWith(fields[i], ".,;:!?)") && (!getting[verb] || isMany(following(fields, i)))):
 		return true
-	case !leads(fields[i-1]) && !sorting[verb][bare(fields[i-1])]:
+	case !leads(fields, i-1) && !sorting[verb][bare(fields[i-1])] || bare(fields[i-1]) == "for" && i != 2:
 		return false
 	}
-	return about == "of" || scanning[verb] && (about == "" || sorting[verb][about] && (about != "by" || bare(fields[i-1]) == "by"))
+	return about == "of" || scanning[verb] && (about == "" || sorting[verb][about])
 }
 
-// saidOfAValue reports whether a word of what is said of an argument can only be the name of a thing, or an example.
+// preposition is the last one before a word, or "".
+func preposition(fields []string, i int) string {
+	for j := i - 1; j > 0; j-- {
+		if w := bare(fields[j]); relating[w] {
+			return w
+		}
+	}
+	return ""
+}
+
+// saidOfAValue reports whether a word of what is said of an argument can only be the name of a thing, or an example. Behind "for", "as", "by", "to" and the like it
+// may be what is done with it: "the account for closure".
 func saidOfAValue(fields []string, i int) bool {
-	if isCode := strings.ContainsAny(fields[i], "0123456789") || strings.ToUpper(fields[i]) == fields[i]; isCode && strings.ContainsAny(fields[i][:1], "'\"`") {
+	if isCode(fields[i]) {
 		return true
 	}
-	return namesAThing(fields, i) && (leads(fields[i-1]) || words("for in from by as")[bare(fields[i-1])])
+	return namesAThing(fields, i) && leads(fields, i-1) && set([]string{"", "of", "in"})[preposition(fields, i)]
+}
+
+// isCode reports whether a word is an example of a code: 'W0815', "SFO".
+func isCode(field string) bool {
+	digits := strings.Count(strings.Map(func(c rune) rune {
+		if unicode.IsDigit(c) {
+			return '0'
+		}
+		return c
+	}, field), "0")
+	return strings.ContainsAny(field[:1], "'\"`") && (digits > 1 || strings.ToUpper(field) == field && len(bare(field)) < 4)
+}
+
+// actsInName are ends of names for acts: eviction, fulfilment, removal, closure. No place makes a thing of them.
+var actsInName = []string{"ion", "ment", "al", "ure", "ance", "off", "out", "back", "over", "up", "down", "ing"}
+
+// isActInName reports whether a word may be the name of one act.
+func isActInName(w string) bool {
+	return len(w) > 5 && !plainWords[w] && slices.ContainsFunc(actsInName, func(end string) bool { return strings.HasSuffix(w, end) })
 }
 
 // namesAThing reports whether a word is no form of a verb, and is neither set apart from the word before it nor followed by what a verb acts on.
 func namesAThing(fields []string, i int) bool {
 	w := bare(fields[i])
-	if i == 0 || strings.HasSuffix(w, "ed") || strings.HasSuffix(w, "ing") || determiners[following(fields, i)] {
+	if i == 0 || strings.HasSuffix(w, "ed") || strings.HasSuffix(w, "ing") || isActInName(w) || determiners[following(fields, i)] {
 		return false
 	}
 	return bare(fields[i-1]) != "" && !endsWith(fields[i-1], ",;:.!?)") && !strings.HasPrefix(fields[i], "(") && !strings.HasPrefix(fields[i], "/")
 }
 
 // leads reports whether the name of a thing follows: "the", "specified", "user's".
-func leads(field string) bool {
-	return leading[bare(field)] || strings.HasSuffix(field, "'s") || strings.HasSuffix(field, "’s")
+func leads(fields []string, i int) bool {
+	w := bare(fields[i])
+	isNear := i < 2 || relating[bare(fields[i-1])]
+	return leading[w] || loosely[w] && isNear || strings.HasSuffix(fields[i], "'s") || strings.HasSuffix(fields[i], "’s")
 }
 
 // isProper reports whether a word is written as a name within a sentence whose other words are not: "all Acme projects".
 func isProper(fields []string, i int) bool {
 	isUpper := func(field string) bool { return strings.IndexFunc(field, unicode.IsUpper) == 0 }
-	return isUpper(fields[i]) && (i == 1 && i+1 < len(fields) && !isUpper(fields[i+1]) || leads(fields[i-1]) && !isUpper(fields[i-1]))
+	return isUpper(fields[i]) && (i == 1 && i+1 < len(fields) && !isUpper(fields[i+1]) || leads(fields, i-1) && !isUpper(fields[i-1]))
+}
+
+// done is what a tool gets that may be an act or an order: the name of one act ("get_eviction"), or one thing of which nothing is known ("Get a pizza."), and
+// no argument says which of several it is.
+func (p *proposer) done() string {
+	isThere := func(w string) bool {
+		return slices.ContainsFunc(p.tool.Params, func(a Param) bool {
+			named := nameWords(a.Name)
+			last := len(named) - 1
+			return words("id name key slug uuid")[named[last]] && (last == 0 || named[last-1] == w)
+		})
+	}
+	last := p.name[len(p.name)-1]
+	if p.name[0] != "search" && isActInName(last) && !isThere(last) {
+		return last
+	}
+	all := tokens(p.tool.Description)
+	if what := object(all); getting[unbent(bare(all[0]), describes)] && words("a an some another one")[following(all, 0)] && !plainWords[what] && !isMany(what) && !isThere(what) {
+		return what
+	}
+	return ""
 }

@@ -66,7 +66,7 @@ func isCutOff(text, last string) bool {
 // unknown is why a word of a description, or of an argument, may be an act: nothing is known of it.
 func (p *proposer) unknown() string {
 	own, named := set(p.name), set(slices.Concat(p.name, p.argumentWords()))
-	if w := notPlain(p.tool.Description, named, saidOfATool); w != "" {
+	if w := notPlain(strings.Join(tokens(p.tool.Description), " "), named, saidOfATool); w != "" {
 		return fmt.Sprintf("%q in its description is not known to be harmless", w)
 	}
 	for _, a := range p.tool.Params {

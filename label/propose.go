@@ -33,7 +33,7 @@ func set(list []string) map[string]bool {
 var (
 	// looking begin the names of tools that only look, and their descriptions.
 	looking   = words("get list search read find lookup check view count describe retrieve")
-	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query report give fetch browse")
+	describes = words("get list search read find look lookup check show view count describe retrieve return provide display query fetch browse")
 
 	// acting are verbs for changing something, or for sending it away.
 	acting = words(`accept acknowledge activate add adjust allow append apply approve archive ask assign attach authorize award backup ban begin bid block book boost boot bring broadcast
@@ -62,17 +62,17 @@ var (
 	paying = words("amount bid book buy cash currency funds hire paypal price reserve subscribe topup upgrade venmo charge checkout deposit donate invest money order pay payment purchase redeem refund rent sell settle stake tip trade transaction transfer wire withdraw")
 
 	// against are words that no description of a tool has which only looks: what is sold, what pops up, what is new.
-	against = words("once queue sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
+	against = words("so receipt receipts once queue sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
 
 	// services are what one gets by ordering it: "get a ride".
-	services = words("ride taxi cab refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes instance runner certificate license desk seat pass sandbox vm membership captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming")
+	services = words("ride rides taxi taxis cab cabs refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes instance runner certificate license desk seat pass sandbox vm membership captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming topup pickup dropoff snapshot consent blood")
 
 	// people have an address by which they are found.
 	isReach = set([]string{"email", "email address", "phone", "phone number"})
-	people  = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
+	people  = words("user users customer customers contact contacts person people employee employees member members guest guests passenger passengers student students client clients lead leads patient patients id")
 
 	// records are those of them that have an id of their own then.
-	records = words("instance runner certificate license seat sandbox vm membership ticket appointment reservation refund loan insurance delivery payout lease mandate card")
+	records = words("snapshot instance runner certificate sandbox vm ticket appointment reservation refund loan delivery payout lease mandate card")
 
 	// results end words for what came of an act, or may: assignments, reminder.
 	results = words("ments ions ations er ers able")
@@ -222,7 +222,7 @@ func (p *proposer) turns(i int, w string) bool {
 		return false
 	case w == "and" || w == "or" || w == "then":
 		return true
-	case len(p.name) == 2 && ((first == "list" || first == "count") && acting[w] || first == "check" && ticked[w] || renewed[w]):
+	case len(p.name) == 2 && ((first == "list" || first == "count") && acting[w] || first == "check" && isTicked(w) || renewed[w]):
 		return true
 	case first == "list" && w == "on", first == "check" || first == "read" && w == "aloud", first == "list" && i == 1, first == "count" && i == 1:
 		return particles[w]
@@ -259,6 +259,9 @@ func (p *proposer) doubt(looks bool) string {
 	if why := aboutLooking(t.Description, p.takesID); why != "" {
 		return why
 	}
+	if w := p.done(); w != "" {
+		return fmt.Sprintf("%q may be what is done, or what is ordered", w)
+	}
 	for _, a := range t.Params {
 		if why := p.argument(&a); why != "" {
 			return why
@@ -267,8 +270,11 @@ func (p *proposer) doubt(looks bool) string {
 	if w := verbs(p.answer); len(w) > 0 {
 		return fmt.Sprintf("%q in what is said of its answer", w[0])
 	}
-	if w := first(nameWords(p.answer), happening); w != "" || !isEnglish(p.answer) {
+	if w := happens(p.answer); w != "" || !isEnglish(p.answer) {
 		return fmt.Sprintf("%q: what is said of its answer may be what else happens", w)
+	}
+	if w := p.sent(p.tool.Description + "\n" + p.answer); w != "" {
+		return fmt.Sprintf("it may be sent by %q", w)
 	}
 	return p.unknown()
 }
@@ -289,6 +295,9 @@ func (p *proposer) argument(a *Param) string {
 	}
 	if w := a.verbs(); len(w) > 0 {
 		return fmt.Sprintf("%q in what is said of %q", w[0], a.Name)
+	}
+	if w := happens(a.Text); w != "" {
+		return fmt.Sprintf("%q in what is said of %q may be what else happens", w, a.Name)
 	}
 	if !isEnglish(a.Text) || !isEnglish(a.Name) {
 		return fmt.Sprintf("what is said of %q can't be judged", a.Name)
@@ -333,7 +342,7 @@ func (a *Param) chooses(named []string) string {
 	if w := first(nameWords(a.Text), ways); a.Chosen && w != "" {
 		return fmt.Sprintf("%q is among the values of %q", w, a.Name)
 	}
-	if a.Number && first(named, counted) == "" {
+	if a.Number && (first(named, counted) == "" || len(named) == 1 && words("count number")[named[0]]) {
 		return fmt.Sprintf("%q may be how much is got", a.Name)
 	}
 	return ""
@@ -363,12 +372,14 @@ func (p *proposer) finds(named []string) bool {
 
 // takesID reports whether all that can be said in a call is the id of something that is there once it was ordered: that one is looked at.
 func (p *proposer) takesID(ordered string) bool {
-	said := slices.DeleteFunc(slices.Clone(p.tool.Params), func(a Param) bool { return a.Chosen })
-	return records[ordered] && len(said) == 1 && slices.Equal(nameWords(said[0].Name), []string{ordered, "id"})
+	params := p.tool.Params
+	return records[ordered] && len(params) == 1 && slices.Equal(nameWords(params[0].Name), []string{ordered, "id"})
 }
 
 // isMany reports whether a word names several things.
-func isMany(w string) bool { return strings.HasSuffix(w, "s") || uncounted[w] }
+func isMany(w string) bool {
+	return strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is") || uncounted[w]
+}
 
 // isID reports whether an argument only names a thing: message_id, commentIds.
 func isID(named []string) bool {
@@ -599,7 +610,8 @@ func isPast(fields []string, i int) bool {
 	before, next := bare(fields[i-1]), following(fields, i)
 	if words("has have had")[before] {
 		who := bare(fields[i-2])
-		return people[who] || plainWords[who] && strings.HasSuffix(who, "s") && !words("this its is was")[who]
+		isOfThings := slices.ContainsFunc(fields[max(0, i-5):i-1], func(field string) bool { return words("that which who whom")[bare(field)] })
+		return isOfThings && (people[who] || plainWords[who] && strings.HasSuffix(who, "s") && !words("this its is was")[who])
 	}
 	return words("all any each every previously recently")[before] && next != "" && !joining[next] && !determiners[next] && !endsWith(fields[i], ".,;:!?)")
 }
