@@ -32,12 +32,14 @@ var (
 	carried = words("post courier text letter postcard message telegram fax pigeon phone")
 
 	// ticked are what "check" ticks, or does with a cheque.
-	ticked = words("item todo box boxes checkbox element task step stop void order print printing claim run cash bag baggage luggage suitcase coat")
+	ticked = words("item todo box boxes checkbox element task step stop void order print printing claim run cash bag baggage luggage suitcase coat vote option cheque")
 	// informing are what is provided to who asks, brought are what one returns to a shop, and performed are names of acts and of what came of them.
 	informing  = words("information info details list lists summary overview data metadata statistics status history description")
 	brought    = words("item product car book bike parcel package purchase rental equipment")
 	performed  = words("release transfer stop merge start hold freeze swap exchange upgrade booking refund purchase payment")
 	determined = words("the all")
+	// forms are those in which something is returned.
+	forms = words("json text csv xml yaml html markdown well of used such specified provided")
 	// renewed are what is done with a view or a value that is named first: view.refresh.
 	renewed = words("set pop clear drop refresh reset share")
 	// uncounted are names of many things without an s.
@@ -117,7 +119,7 @@ func notLooked(all []string, verb string) string {
 		return fmt.Sprintf("it may %s %q as one does to act", verb, what)
 	case getting[verb] && (next == "next" || next == "the" && len(all) > 2 && bare(all[2]) == "next"):
 		return "the next one may be taken by getting it"
-	case getting[verb] && performed[what] && following(all, slices.IndexFunc(all, func(w string) bool { return bare(w) == what })) == "of":
+	case getting[verb] && performed[what] && followedBy(all, what, "of"):
 		return fmt.Sprintf("%q may be what is done", what)
 	case getting[verb] && people[next] && isMany(next) && len(all) > 2 && !joining[bare(all[2])] && !endsWith(all[1], ".,;:!?)"):
 		return fmt.Sprintf("it may get something for %q", next)
@@ -149,7 +151,7 @@ func firstSentence(all []string) string {
 	for i, field := range all {
 		w := bare(field)
 		switch {
-		case i > 0 && showing[verb] && audiences[w]:
+		case i > 0 && showing[verb] && (audiences[w] || w == "for" && (verb == "describe" || verb == "read")):
 			return fmt.Sprintf("%q: it may be shown to others", w)
 		case getting[verb] && (movers[w] || w == "to" && !whence):
 			return fmt.Sprintf("%q: it may bring something about", w)
@@ -184,8 +186,8 @@ func laterWords(all []string) string {
 		case w == "":
 		case starts && !openers[w] && !describing && !isAStatement(all[i:]):
 			return fmt.Sprintf("a sentence of its description begins with %q", w)
-		case words("credit credits fee fees")[w] && slices.ContainsFunc(all[:i], endsSentence):
-			return fmt.Sprintf("%q in its description", w)
+		case meansMore(all, i):
+			return fmt.Sprintf("%q in its description may be what is done, or what it costs", next)
 		case w == "it" && starts && !joining[next] && next != "takes" && !describes[unbent(next, describes)]:
 			return fmt.Sprintf("%q is what it does", next)
 		case w == "by" && strings.HasSuffix(next, "ing") && !describes[unbent(next, describes)] && !joining[next]:
@@ -201,6 +203,28 @@ func laterWords(all []string) string {
 		}
 	}
 	return ""
+}
+
+// meansMore reports whether a word and those behind it say what is done with what is looked at, or what it costs: "as complete", "with a hold", "and text.",
+// "and use it", "for a fee".
+func meansMore(all []string, i int) bool {
+	w, next := bare(all[i]), following(all, i)
+	isLast := i+2 == len(all) || i+1 < len(all) && endsSentence(all[i+1])
+	second := ""
+	if i+2 < len(all) {
+		second = bare(all[i+2])
+	}
+	switch w {
+	case "as":
+		return next != "" && !determiners[next] && !forms[next]
+	case "with", "by":
+		return (next == "a" || next == "an") && acting[second]
+	case "and":
+		return next == "use" || isLast && acting[next]
+	case "a", "one":
+		return words("credit credits fee")[next]
+	}
+	return false
 }
 
 // isAStatement reports whether a sentence says what an argument must be, or what can be looked for: "The id must be a number.", "You can also search".

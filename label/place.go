@@ -20,7 +20,7 @@ var (
 	// sorting come, after such a verb, before what is looked for or where.
 	sorting = map[string]map[string]bool{"count": words("in within"), "search": words("for in within"), "look": words("for in within")}
 	// asOne are what one gets a lot of things as.
-	asOne = words("list summary overview set")
+	asOne = words("list listing summary overview set")
 )
 
 // saidOfATool reports whether a word of a description can only be the name of a thing. In a further sentence it may be what else happens.
@@ -108,16 +108,30 @@ func (p *proposer) done() string {
 		return slices.ContainsFunc(p.tool.Params, func(a Param) bool {
 			named := nameWords(a.Name)
 			last := len(named) - 1
-			return words("id name key slug uuid")[named[last]] && (last == 0 || named[last-1] == w)
+			return last >= 0 && (p.finds(named) || named[last] == w+"name" || words("id name key slug uuid number code")[named[last]] && (last == 0 || named[last-1] == w))
 		})
 	}
 	last := p.name[len(p.name)-1]
 	if p.name[0] != "search" && isActInName(last) && !isThere(last) {
 		return last
 	}
+	if one := strings.TrimSuffix(last, "s"); p.name[0] == "list" && slices.ContainsFunc(p.tool.Params, func(a Param) bool {
+		named := nameWords(a.Name)
+		return len(named) > 1 && isID(named) && named[0] == one
+	}) {
+		return last
+	}
 	all := tokens(p.tool.Description)
-	if what := object(all); getting[unbent(bare(all[0]), describes)] && words("a an some another one")[following(all, 0)] && !plainWords[what] && !isMany(what) && !isThere(what) {
+	what := object(all)
+	isOne := getting[unbent(bare(all[0]), describes)] && words("a an some another one")[following(all, 0)] && !isMany(what) && !strings.ContainsAny(all[min(2, len(all)-1)], "'’") // not "a user's profile"
+	if isFor := isOne && followedBy(all, what, "for"); isFor || isOne && !asOne[what] && !isThere(what) {
 		return what
 	}
 	return ""
+}
+
+// followedBy reports whether a word comes directly behind another.
+func followedBy(all []string, w, next string) bool {
+	i := slices.IndexFunc(all, func(field string) bool { return bare(field) == w })
+	return i >= 0 && following(all, i) == next
 }

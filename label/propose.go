@@ -65,14 +65,14 @@ var (
 	against = words("so receipt receipts once queue sale auction classifieds storefront marketplace notification notifications alert popup dialog checkbox new immediately automatically aloud loud billed charged fresh gone sees publicly public everyone now anybody anyone visible subscribers")
 
 	// services are what one gets by ordering it: "get a ride".
-	services = words("ride rides taxi taxis cab cabs refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes instance runner certificate license desk seat pass sandbox vm membership captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming topup pickup dropoff snapshot consent blood")
+	services = words("ride rides taxi taxis cab cabs refund loan advance table appointment insurance reservation callback signature delivery card copy human tickets ticket coffee heat cash overdraft airdrop faucet approval feedback help attention access badge laptop leave invite delegate interpreter transport bed dose gift swap shell lease followers likes instance runner certificate license desk seat pass sandbox vm membership captcha trash coins check raise code coupon mandate payout light entry voucher boost roaming topup pickup dropoff snapshot consent blood money funds payment deposit")
 
 	// people have an address by which they are found.
 	isReach = set([]string{"email", "email address", "phone", "phone number"})
 	people  = words("user users customer customers contact contacts person people employee employees member members guest guests passenger passengers student students client clients lead leads patient patients id")
 
 	// records are those of them that have an id of their own then.
-	records = words("snapshot instance runner certificate sandbox vm ticket appointment reservation refund loan delivery payout lease mandate card")
+	records = words("payment deposit snapshot instance runner certificate sandbox vm ticket appointment reservation refund loan delivery payout lease mandate card")
 
 	// results end words for what came of an act, or may: assignments, reminder.
 	results = words("ments ions ations er ers able")
@@ -87,11 +87,12 @@ var (
 	secrets = words("password passwords passwd passphrase credential credentials secret secrets apikey otp cvv ssn passport token tokens keychain vault")
 
 	// openings are more such words and pairs of words. In what is said of a tool that acts they are as often something else.
-	openings = words("cvc puk mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp")
+	openings = words("cvc puk mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp creds pw pwd pem nsec macaroon hmac pgp gpg dsn auth login logins autofill clipboard envvars wifi pan pin")
 
 	secretPairs  = []string{"api key", "private key", "credit card", "debit card", "card number", "card verification", "social security"}
 	openingPairs = []string{
 		"ssh key", "unlock key", "routing number", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code", "invite code", "invite link", "join code", "join link", "access code", "reset link",
+		"the passcode", "get passcode", "master key", "root key", "stream key", "license key", "session id", "entry code", "gate code", "door code", "lock code", "factor code", "mfa code", "service account", "shadow file", "national id", "tax id", "license number", "sms message", "list variable", "the variable",
 		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
 	}
 
@@ -510,6 +511,9 @@ func (p *proposer) secret() string {
 	named, said := slices.Concat(p.name, p.argumentWords()), nameWords(p.whole.Description)
 	if w := either(slices.Concat(p.name, said, p.argumentWords()), secrets, secretPairs); w != "" {
 		return w
+	}
+	if last := p.name[max(0, len(p.name)-1):]; first(last, words("key keys")) != "" {
+		return last[0]
 	}
 	if !p.sink || p.unsure {
 		named = slices.Concat(named, said)
