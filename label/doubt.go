@@ -121,7 +121,7 @@ func notLooked(all []string, verb string) string {
 		return "the next one may be taken by getting it"
 	case getting[verb] && performed[what] && followedBy(all, what, "of"):
 		return fmt.Sprintf("%q may be what is done", what)
-	case getting[verb] && people[next] && isMany(next) && len(all) > 2 && !joining[bare(all[2])] && !endsWith(all[1], ".,;:!?)"):
+	case getting[verb] && (people[next] || words("guests passengers students")[next]) && isMany(next) && len(all) > 2 && !joining[bare(all[2])] && !endsWith(all[1], ".,;:!?)"):
 		return fmt.Sprintf("it may get something for %q", next)
 	}
 	return ""

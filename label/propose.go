@@ -69,7 +69,7 @@ var (
 
 	// people have an address by which they are found.
 	isReach = set([]string{"email", "email address", "phone", "phone number"})
-	people  = words("user users customer customers contact contacts person people employee employees member members guest guests passenger passengers student students client clients lead leads patient patients id")
+	people  = words("user users customer customers contact contacts person people employee employees member members client clients lead leads patient patients id")
 
 	// records are those of them that have an id of their own then.
 	records = words("payment deposit snapshot instance runner certificate sandbox vm ticket appointment reservation refund loan delivery payout lease mandate card")
