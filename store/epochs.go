@@ -77,14 +77,17 @@ func (e *epochs) meet(ctx context.Context) error {
 	return e.look(ctx)
 }
 
-// look reads all markers, alone or with those who look already.
-func (e *epochs) look(ctx context.Context) error {
+// look reads all markers, alone or with those who look already. That may take several times as long as its callers wait: on a machine so
+// busy that each of them gives up, the next ones find the store met instead of beginning anew.
+func (e *epochs) look(ctx context.Context) error { return e.lookWithin(ctx, 5*e.timeout) }
+
+func (e *epochs) lookWithin(ctx context.Context, within time.Duration) error {
 	e.mu.Lock()
 	f := e.flight
 	if f == nil {
 		f = &flight{done: make(chan struct{})}
 		e.flight = f
-		go e.fly(context.WithoutCancel(ctx), f) // the first caller may leave: the others wait for it too
+		go e.fly(context.WithoutCancel(ctx), f, within) // the first caller may leave: the others wait for it too
 	}
 	e.mu.Unlock()
 	select {
@@ -95,10 +98,8 @@ func (e *epochs) look(ctx context.Context) error {
 	}
 }
 
-// fly may take several times as long as its callers wait: on a machine so busy that each of them gives up, the next ones find the
-// store met instead of beginning anew.
-func (e *epochs) fly(ctx context.Context, f *flight) {
-	ctx, cancel := context.WithTimeout(ctx, 5*e.timeout)
+func (e *epochs) fly(ctx context.Context, f *flight, within time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	f.err = e.contact(ctx)
 	if f.err == nil && !e.met.Load() {

@@ -81,8 +81,11 @@ func New(records Records, o Options) *Store {
 	return &Store{core: c, conversations: &conversations{c}, cards: &cards{core: c}, limits: &limits{c}}
 }
 
+// MeetPatience is how long Meet waits: no call does yet, and the first write to a slow disk may take seconds.
+const MeetPatience = 30 * time.Second
+
 // Meet reads the epoch markers and the time that was kept, which the first use would do.
-func (s *core) Meet() error { return s.epochs.look(context.Background()) }
+func (s *core) Meet() error { return s.epochs.lookWithin(context.Background(), MeetPatience) }
 
 // begin bounds a method's time and makes sure that the epoch is known.
 func (s *core) begin(ctx context.Context, what string) (context.Context, context.CancelFunc, error) {

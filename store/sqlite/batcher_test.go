@@ -283,3 +283,15 @@ func TestACardThatCannotServeGivesWay(t *testing.T) {
 		t.Fatalf("a card instead of the first: %+v", p)
 	}
 }
+
+// TestAStoreOpensOnASlowDisk: no call waits yet, so the time that a call has is no bound for the first writes.
+func TestAStoreOpensOnASlowDisk(t *testing.T) {
+	t.Parallel()
+	s, err := sqlite.Open(filepath.Join(t.TempDir(), "verifier.db"), sqlite.Options{Timeout: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

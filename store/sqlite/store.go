@@ -144,14 +144,17 @@ func (r *records) start(o Options) (*Store, error) {
 	}
 	r.reader = newBatcher(r, reader, "BEGIN")
 	o.Timeout = cmp.Or(o.Timeout, patience)
-	r.writer.waits, r.reader.waits = o.Timeout, o.Timeout
+	r.writer.waits, r.reader.waits = store.MeetPatience, store.MeetPatience
 	r.writer.sweeper = &sweeper{}
 	r.writer.start()
 	r.reader.start()
 	s := store.New(r, store.Options{Epoch: o.Epoch, Timeout: o.Timeout, Clock: r.clock, SetBack: o.SetBack})
-	err = s.Meet()
-	r.met.Store(err == nil)
-	return &Store{Store: s, records: r}, err
+	if err := s.Meet(); err != nil {
+		return nil, err
+	}
+	r.met.Store(true)
+	r.writer.waits, r.reader.waits = o.Timeout, o.Timeout
+	return &Store{Store: s, records: r}, nil
 }
 
 // Close ends the store; who still waits gets ErrClosed. The lock goes last.
