@@ -87,12 +87,15 @@ var (
 	secrets = words("password passwords passwd passphrase credential credentials secret secrets apikey otp cvv ssn passport token tokens keychain vault")
 
 	// openings are more such words and pairs of words. In what is said of a tool that acts they are as often something else.
-	openings = words("cvc puk mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp creds pw pwd pem nsec macaroon hmac pgp gpg dsn auth login logins autofill clipboard envvars wifi pan pin")
+	openings = words("cvc puk mnemonic keystore kubeconfig cookie cookies jwt bearer xprv dotenv totp creds pw pwd pem nsec macaroon hmac pgp gpg dsn auth login logins autofill clipboard envvars wifi")
+
+	// openingEnds are such words at the end of a name: elsewhere a key is pressed, and something is pinned.
+	openingEnds = words("key keys pan pin")
 
 	secretPairs  = []string{"api key", "private key", "credit card", "debit card", "card number", "card verification", "social security"}
 	openingPairs = []string{
 		"ssh key", "unlock key", "routing number", "access key", "signing key", "encryption key", "extended key", "recovery code", "recovery phrase", "backup code", "invite code", "invite link", "join code", "join link", "access code", "reset link",
-		"the passcode", "get passcode", "master key", "root key", "stream key", "license key", "session id", "entry code", "gate code", "door code", "lock code", "factor code", "mfa code", "service account", "shadow file", "national id", "tax id", "license number", "sms message", "list variable", "the variable",
+		"the passcode", "get passcode", "master key", "root key", "stream key", "license key", "entry code", "gate code", "door code", "lock code", "factor code", "mfa code", "service account", "shadow file", "national id", "tax id", "license number", "sms message", "list variable", "the variable",
 		"seed phrase", "the seed", "get seed", "wallet seed", "card pin", "the pin", "get pin", "connection string", "local storage", "session storage", "environment variables", "get env", "list env", "env vars",
 	}
 
@@ -512,10 +515,10 @@ func (p *proposer) secret() string {
 	if w := either(slices.Concat(p.name, said, p.argumentWords()), secrets, secretPairs); w != "" {
 		return w
 	}
-	if last := p.name[max(0, len(p.name)-1):]; first(last, words("key keys")) != "" {
-		return last[0]
-	}
 	if !p.sink || p.unsure {
+		if w := either(p.name[max(0, len(p.name)-2):], openingEnds, []string{"session id"}); w != "" {
+			return w
+		}
 		named = slices.Concat(named, said)
 	}
 	return either(named, openings, openingPairs)
