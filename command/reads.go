@@ -86,7 +86,7 @@ func (f *files) input(n string, args []arg) {
 		f.tar(args)
 	case copies[n]:
 		f.copies(n, args)
-	case fetchers[n]:
+	case fetchers[n] && !messengers[n]:
 	default:
 		f.operands(n, args, plain[n] || checks[n] != nil)
 	}
@@ -374,10 +374,12 @@ func (f *files) search(n string, args []arg) {
 	}
 	f.searched(n, args, rest, s.deep)
 	if !searchOptions(n).understand(n, args) { // any word may be a file
+		behind := false
 		for i := range args {
-			if behind := slices.ContainsFunc(args[:i], func(a arg) bool { return a.text == "--" }); behind || !strings.HasPrefix(args[i].text, "-") {
+			if behind || !strings.HasPrefix(args[i].text, "-") {
 				f.reads(args[i], s.deep, true)
 			}
+			behind = behind || args[i].text == "--"
 		}
 	}
 }

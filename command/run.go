@@ -332,7 +332,7 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	}
 }
 
-var tellsApplication = match(`(?i)tell\s+app|application\s*\(`)
+var tellsApplication = match(`(?i)tell\s+app|\bapp(lication)?\s*["(]`)
 
 // module reads python -m, which runs a program by its module's name.
 func (r *reader) module(args []arg) bool {

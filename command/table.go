@@ -30,13 +30,17 @@ var fetchers = union(anywhere, set(`http https links mail host dig delv resolvec
 	slogin rsh rcp rlogin cvs bzr hub oc flyctl heroku vercel netlify wrangler doctl ssmtp
 	redis-cli psql mysql mariadb mongosh mongo mosquitto_pub mosquitto_sub nsupdate snmpget ldapsearch smbclient logger
 	tailscale wg-quick iperf iperf3 vegeta wrk siege cpan cpanm nix-shell nix-env guix playwright lwp-request lwp-download get post
-	xdg-open sensible-browser firefox chromium google-chrome chrome
-	wacli imsg bird xurl mcporter blogwatcher goplaces gifgrep ordercli bluebubbles summarize signal-cli telegram-cli tgcli icalbuddy aerc alpine mu mblaze mshow newsboat newsraft rss2email toot tut rainbowstream discordo
-	jira linear acli tea`))
+	xdg-open sensible-browser firefox chromium google-chrome chrome`), messengers)
 
-func union(a, b map[string]bool) map[string]bool {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
+// messengers show what strangers wrote. What they are given may be files that they send.
+var messengers = set(`wacli imsg bird xurl mcporter blogwatcher goplaces gifgrep ordercli bluebubbles summarize signal-cli telegram-cli tgcli icalbuddy aerc alpine mu mblaze mshow newsboat newsraft rss2email toot tut rainbowstream discordo
+	jira linear acli tea`)
+
+func union(sets ...map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range sets {
+		maps.Copy(out, s)
+	}
 	return out
 }
 

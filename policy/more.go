@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -42,25 +43,42 @@ func hasOtherParams(c *toolcall.Call) bool {
 // fetchesLocal reports whether a call fetches an address that is no page of the public web: a service on this machine or in its network may do something
 // when it is merely asked, or hand out keys. An address that the owner typed is the owner's.
 func fetchesLocal(c *toolcall.Call) bool {
-	messages := c.OwnerMessages()
+	messages, named := c.OwnerMessages(), false
+	isLocal := func(address string) bool { return !isPlainPage(address) && !saidBy(messages, address) }
 	for path, value := range c.Strings {
-		if path == value {
-			continue
-		}
-		if top := topOf(path); (top == "url" || top == "urls") && !strings.Contains(value, "://") {
-			value = "https://" + value
-		}
-		for _, address := range addresses.FindAllString(value, -1) {
-			address = strings.TrimRight(address, ".,;:!?)]")
-			if !isPage(address) && !saidBy(messages, address) {
+		if top := topOf(path); path != value && (top == "url" || top == "urls") {
+			named = true
+			if !strings.Contains(value, ":") || !strings.Contains(value, "://") && !begins.MatchString(value) {
+				value = "https://" + value
+			}
+			if isLocal(value) {
 				return true
 			}
+		}
+	}
+	for path, value := range c.Strings {
+		switch {
+		case path == value, named:
+		case begins.MatchString(value) && !strings.ContainsAny(strings.TrimSpace(value), " \n"): // it is an address as a whole
+			if isLocal(value) {
+				return true
+			}
+		case slices.ContainsFunc(addresses.FindAllString(value, -1), func(a string) bool { return isLocal(strings.TrimRight(a, ".,;:!?)]")) }):
+			return true
 		}
 	}
 	return false
 }
 
-var addresses = regexp.MustCompile(`(?i)https?:[/\\]+[^\s<>"'` + "`" + `]*`)
+// isPlainPage reports whether an address is a page of the public web for every reader of addresses: some fold letters of other scripts into digits.
+func isPlainPage(address string) bool {
+	return isPage(address) && strings.IndexFunc(address, func(c rune) bool { return c > '~' }) < 0
+}
+
+var (
+	begins    = regexp.MustCompile(`(?i)^\s*https?:`)
+	addresses = regexp.MustCompile(`(?i)https?:[/\\]*[^\s<>"'/\\` + "`" + `][^\s<>"'` + "`" + `]*`)
+)
 
 // pathTools look at what they are given the path of.
 var pathTools = words("read ls glob grep memory_get image view_image pdf")
@@ -75,4 +93,4 @@ func namesShare(c *toolcall.Call) bool {
 	return false
 }
 
-var share = regexp.MustCompile(`^\s*(\\\\|//)[^/\\]`)
+var share = regexp.MustCompile(`^\s*@?[\\/]{2}[^\\/]`)

@@ -38,6 +38,12 @@ func fromOthers(name string, inside []string) bool {
 		clean = clean[2:]
 	}
 	clean = path.Clean(strings.Replace(clean, "$HOME/", "~/", 1))
+	if up := strings.TrimLeft(clean, "./"); relative(clean) && strings.HasPrefix(clean, "../") {
+		clean = "~/" + up // a workspace is a directory of the home, or of OpenClaw's
+		if strings.HasPrefix(up, "agents/") {
+			clean = "~/.openclaw/" + up
+		}
+	}
 	if relative(clean) || slices.ContainsFunc(inside, func(dir string) bool { return below(clean, dir) }) {
 		return false
 	}
@@ -51,7 +57,7 @@ func fromOthers(name string, inside []string) bool {
 }
 
 var (
-	mailEndings  = words(".eml .emlx .mbox .msg")
+	mailEndings  = words(".eml .emlx .mbox")
 	othersPlaces = strings.Fields(`~/downloads ~/mail ~/maildir ~/.mail ~/.maildir ~/.thunderbird ~/.local/share/evolution/mail ~/library/mail ~/library/messages ~/library/thunderbird
 		/var/mail /var/spool/mail ~/.openclaw/agents ~/.claude/projects ~/.codex/sessions ~/.gemini/tmp ~/.local/share/opencode/storage`)
 )

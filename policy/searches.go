@@ -33,7 +33,11 @@ func (s *secretIndex) searchedBy(c *toolcall.Call, inside []string) string {
 func manyRead(members map[string]any) (argv []string) {
 	for _, p := range plainKeys(members) {
 		for _, text := range textsIn(p.value) {
-			if strings.ContainsAny(text, patternSigns) {
+			switch at := strings.LastIndex(text, ".{"); {
+			case strings.ContainsAny(text, "{(") && at >= 0 && !strings.ContainsAny(text[:at], "{(") && allPlain(text[at+2:]): // *.{ts,tsx}
+			case strings.ContainsAny(text, "{("):
+				argv = append(argv, "**/*") // what it finds is not worked out
+			case strings.ContainsAny(text, patternSigns):
 				argv = append(argv, text)
 			}
 		}
@@ -43,6 +47,15 @@ func manyRead(members map[string]any) (argv []string) {
 	}
 	return argv
 }
+
+// allPlain reports whether the endings before a closing brace are all those of source code or text.
+func allPlain(endings string) bool {
+	endings, closed := strings.CutSuffix(endings, "}")
+	return closed && !slices.ContainsFunc(strings.Split(endings, ","), func(e string) bool { return !command.EndsPlainly("x." + e) })
+}
+
+// mostOptions is how many patterns and other options of a search are looked at: with more it counts as one that shows every line.
+const mostOptions = 64
 
 // searchLine is the command that does the same as a call of grep. Like rg, it looks at the files that a project keeps, and at hidden ones among them: so with a pattern
 // that finds most lines, or outside the workspace, it counts as grep -r.
@@ -63,12 +76,15 @@ func searchLine(members map[string]any, inside []string) []string {
 				options = append(options, option+text)
 			case searchPlaces[p.key]:
 				places = append(places, text)
-			case text == "files_with_matches", text == "count", p.key == "namesonly" && text == "true":
+			case p.key == "outputmode" && (text == "files_with_matches" || text == "count"), p.key == "namesonly" && text == "true":
 				options = append(options, "-l")
 			case p.key == "noignore" && text == "true":
 				all = true
 			}
 		}
+	}
+	if len(options) > mostOptions {
+		options, all = []string{"--regexp=."}, true
 	}
 	program := []string{"rg"}
 	all = all && (len(places) == 0 || slices.ContainsFunc(places, func(place string) bool { return !command.EndsPlainly(place) })) // else they are files
@@ -87,7 +103,7 @@ func searchLine(members map[string]any, inside []string) []string {
 var (
 	// searchOptions are the params of the agents' searches, without signs and in lower case, as options of rg.
 	searchOptions = map[string]string{
-		"glob": "--glob=", "include": "--glob=", "includepattern": "--glob=", "a": "--after-context=", "after": "--after-context=", "b": "--before-context=", "before": "--before-context=",
+		"glob": "--glob=", "include": "--glob=", "includepattern": "--glob=", "type": "--glob=*.", "a": "--after-context=", "after": "--after-context=", "b": "--before-context=", "before": "--before-context=",
 		"c": "--context=", "context": "--context=",
 	}
 	searchPlaces = words("path paths dirpath dir directory")

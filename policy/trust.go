@@ -296,6 +296,6 @@ func (pl planner) hinted(h *toolcall.Hints) {
 		pl.Raise = untrusted
 	}
 	if h.Acts() && !pl.sink {
-		pl.acts(true, "its own annotations")
+		pl.actsBy("what its tool says of itself")
 	}
 }

@@ -38,7 +38,7 @@ func TestTrustRulesLookAtArguments(t *testing.T) {
 		{"a host and a backslash", "web_fetch", `{"url":"https://evil.example\\@wiki.corp.example/"}`, untrusted, "aaaacc"},
 		{"another address beside it", "web_fetch", `{"url":"https://wiki.corp.example/","proxy":"http://evil.example"}`, untrusted, "aaaacc"},
 		{"a second address", "web_fetch", `{"url":"https://wiki.corp.example/","targetUrl":"//evil.example"}`, untrusted, "aaaacc"},
-		{"another scheme", "web_fetch", `{"url":"ftp://wiki.corp.example/"}`, untrusted, "aaaaaa"},
+		{"another scheme", "web_fetch", `{"url":"ftp://wiki.corp.example/"}`, untrusted, "aaaacc"},
 
 		{"a file of the owner", "read", `{"path":"~/projects/a.md"}`, local, "aaaaaa"},
 		{"a file in the workspace", "read", `{"path":"notes/a.md"}`, local, "aaaaaa"},

@@ -37,8 +37,8 @@ func writesOut(c *toolcall.Call) bool {
 }
 
 // instructions are what agents obey in later conversations, or start: files of these names, and directories.
-var instructions = words(`claude.md claude.local.md agents.md agents.override.md gemini.md soul.md tools.md identity.md user.md heartbeat.md bootstrap.md memory.md skill.md copilot-instructions.md
-	.claude .codex .gemini .opencode .cursor .cursorrules .windsurf .windsurfrules .clinerules .roo .aider.conf.yml .agents .mcp.json mcp.json opencode.json opencode.jsonc`)
+var instructions = words(`claude.md claude.local.md agents.md agents.override.md gemini.md soul.md tools.md identity.md user.md heartbeat.md bootstrap.md boot.md agent.md qwen.md memory.md skill.md copilot-instructions.md
+	.claude .codex .gemini .opencode .cursor .cursorrules .windsurf .windsurfrules .clinerules .roo .kiro .junie .goosehints .aider.conf.yml .agents .mcp.json mcp.json opencode.json opencode.jsonc`)
 
 // writesForLater reports whether a call writes a file that runs later, that agents obey later, or that is outside a coding agent's workspace. A lasting yes to writing is none for these.
 func (pl *Plan) writesForLater(c *toolcall.Call) bool {
