@@ -43,31 +43,35 @@ func hasOtherParams(c *toolcall.Call) bool {
 // fetchesLocal reports whether a call fetches an address that is no page of the public web: a service on this machine or in its network may do something
 // when it is merely asked, or hand out keys. An address that the owner typed is the owner's.
 func fetchesLocal(c *toolcall.Call) bool {
-	messages, named := c.OwnerMessages(), false
+	messages := c.OwnerMessages()
 	isLocal := func(address string) bool { return !isPlainPage(address) && !saidBy(messages, address) }
-	for path, value := range c.Strings {
-		if top := topOf(path); path != value && (top == "url" || top == "urls") {
-			named = true
-			if !strings.Contains(value, ":") || !strings.Contains(value, "://") && !begins.MatchString(value) {
-				value = "https://" + value
-			}
-			if isLocal(value) {
-				return true
-			}
-		}
+	if urls := urlsOf(c); len(urls) > 0 {
+		return slices.ContainsFunc(urls, isLocal)
 	}
 	for path, value := range c.Strings {
-		switch {
-		case path == value, named:
-		case begins.MatchString(value) && !strings.ContainsAny(strings.TrimSpace(value), " \n"): // it is an address as a whole
-			if isLocal(value) {
-				return true
-			}
-		case slices.ContainsFunc(addresses.FindAllString(value, -1), func(a string) bool { return isLocal(strings.TrimRight(a, ".,;:!?)]")) }):
+		found := []string{value} // it is an address as a whole
+		if !begins.MatchString(value) || strings.ContainsAny(strings.TrimSpace(value), " \n") {
+			found = addresses.FindAllString(value, -1)
+		}
+		if path != value && slices.ContainsFunc(found, func(a string) bool { return isLocal(strings.TrimRight(a, ".,;:!?)]")) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// urlsOf are the addresses that a call names as such.
+func urlsOf(c *toolcall.Call) (urls []string) {
+	for path, value := range c.Strings {
+		if top := topOf(path); path == value || top != "url" && top != "urls" {
+			continue
+		}
+		if !strings.Contains(value, "://") && !begins.MatchString(value) {
+			value = "https://" + value
+		}
+		urls = append(urls, value)
+	}
+	return urls
 }
 
 // isPlainPage reports whether an address is a page of the public web for every reader of addresses: some fold letters of other scripts into digits.

@@ -86,6 +86,11 @@ func searchLine(members map[string]any, inside []string) []string {
 	if len(options) > mostOptions {
 		options, all = []string{"--regexp=."}, true
 	}
+	return searchCommand(options, places, inside, all)
+}
+
+// searchCommand is a search with options in places.
+func searchCommand(options, places, inside []string, all bool) []string {
 	program := []string{"rg"}
 	all = all && (len(places) == 0 || slices.ContainsFunc(places, func(place string) bool { return !command.EndsPlainly(place) })) // else they are files
 	if all || slices.ContainsFunc(places, func(place string) bool { return !within(place, inside) }) {
