@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,7 +77,8 @@ func urlsOf(c *toolcall.Call) (urls []string) {
 
 // isPlainPage reports whether an address is a page of the public web for every reader of addresses: some fold letters of other scripts into digits.
 func isPlainPage(address string) bool {
-	return isPage(address) && strings.IndexFunc(address, func(c rune) bool { return c > '~' }) < 0
+	u, err := url.Parse(strings.TrimSpace(address))
+	return err == nil && isPage(address) && strings.IndexFunc(u.Host, func(c rune) bool { return c > '~' }) < 0
 }
 
 var (

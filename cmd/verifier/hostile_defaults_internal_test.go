@@ -104,6 +104,7 @@ func TestH728AFetchFromTheOwnersOwnNetwork(t *testing.T) {
 	typed := with(m, "userMessages", []map[string]any{{"text": "look at http://localhost:3000/ please", "senderId": "1", "senderIsOwner": true}})
 	r.allow(call{tool: "web_fetch", params: `{"url":"http://localhost:3000/"}`, context: typed})
 	r.stops(call{tool: "web_fetch", params: `{"url":"http://localhost:3000/delete"}`, context: typed})
+	r.allow(call{tool: "web_fetch", params: `{"url":"https://de.example.org/wiki/Köln"}`, context: m})
 	r.allow(carriesOut(m))
 }
 
