@@ -46,8 +46,8 @@ func hasOtherParams(c *toolcall.Call) bool {
 func fetchesLocal(c *toolcall.Call) bool {
 	messages := c.OwnerMessages()
 	isLocal := func(address string) bool { return !isPlainPage(address) && !saidBy(messages, address) }
-	if urls := urlsOf(c); len(urls) > 0 {
-		return slices.ContainsFunc(urls, isLocal)
+	if slices.ContainsFunc(urlsOf(c), isLocal) {
+		return true
 	}
 	for path, value := range c.Strings {
 		found := []string{value} // it is an address as a whole

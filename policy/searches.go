@@ -19,7 +19,7 @@ func (s *secretIndex) searchedBy(c *toolcall.Call, inside []string) string {
 	}
 	argv := manyRead(members)
 	if c.Tool == "grep" {
-		argv = searchLine(members, inside)
+		argv = searchLine(c.Agent(), members, inside)
 	}
 	if len(argv) == 0 {
 		return ""
@@ -59,8 +59,12 @@ const mostOptions = 64
 
 // searchLine is the command that does the same as a call of grep. Like rg, it looks at the files that a project keeps, and at hidden ones among them: so with a pattern
 // that finds most lines, or outside the workspace, it counts as grep -r.
-func searchLine(members map[string]any, inside []string) []string {
+func searchLine(agent string, members map[string]any, inside []string) []string {
 	var options, places []string
+	narrows, known := narrowing[agent]
+	if !known {
+		narrows = narrowing["openclaw"]
+	}
 	all := false
 	for _, p := range plainKeys(members) {
 		for _, text := range textsIn(p.value) {
@@ -68,6 +72,7 @@ func searchLine(members map[string]any, inside []string) []string {
 			case p.key == "pattern":
 				all = all || command.FindsMost(text)
 				options = append(options, "--regexp="+text)
+			case narrowed[p.key] && !narrows[p.key]: // the agent does not take it, so that it narrows nothing
 			case option == "--glob=":
 				for glob := range strings.FieldsSeq(text) {
 					options = append(options, option+glob)
@@ -110,6 +115,11 @@ var (
 	searchOptions = map[string]string{
 		"glob": "--glob=", "include": "--glob=", "includepattern": "--glob=", "type": "--glob=*.", "a": "--after-context=", "after": "--after-context=", "b": "--before-context=", "before": "--before-context=",
 		"c": "--context=", "context": "--context=",
+	}
+	// narrowed are the params that show less, and narrowing those that each agent's search has.
+	narrowed  = words("glob include includepattern type outputmode namesonly")
+	narrowing = map[string]map[string]bool{
+		"claude-code": words("glob type outputmode"), "opencode": words("include"), "gemini": words("include includepattern namesonly"), "openclaw": words("glob"),
 	}
 	searchPlaces = words("path paths dirpath dir directory")
 )

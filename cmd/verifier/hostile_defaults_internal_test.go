@@ -57,6 +57,7 @@ func TestH727TheAgentsOwnSearchShowsSecrets(t *testing.T) {
 		{"opencode", "grep", `{"pattern":"=","include":"*"}`}, {"opencode", "grep", `{"pattern":"secret","path":"/home/me/other"}`},
 		{"gemini", "grep", `{"pattern":"=","dir_path":"."}`}, {"gemini", "grep", `{"pattern":"token","dir_path":"/home/me"}`}, {"gemini", "grep", `{"pattern":"=","no_ignore":true}`},
 		{"gemini", "read", `{"include":["**/*"]}`}, {"gemini", "read", `{"include":["**/.e*"]}`}, {"gemini", "read", `{"include":["src/*.ts","config/*.json"]}`}, {"gemini", "read", `{"paths":["**/.[e]nv"]}`}, {"gemini", "read", `{"include":["{.e,x}nv"]}`},
+		{"gemini", "grep", `{"pattern":"=","glob":"*.go","type":"go","output_mode":"count"}`}, {"opencode", "grep", `{"pattern":"=","glob":"*.go","names_only":true}`},
 		{"gemini", "grep", `{"pattern":"API_KEY=","dir_path":"/home/me/other","no_ignore":true,"exclude_pattern":"count"}`}, {"gemini", "grep", `{"pattern":".","include_pattern":"` + strings.Repeat("*.go ", 10_000) + `"}`},
 	} {
 		t.Run(fmt.Sprint(c.agent, " ", c.params), func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestH728AFetchFromTheOwnersOwnNetwork(t *testing.T) {
 		for _, params := range []string{
 			`{"url":"http://169.254.169.254/latest/meta-data/iam/security-credentials/"}`, `{"url":"http://localhost:3000/delete?all=1"}`, `{"url":"localhost:3000/delete"}`, `{"url":"http://[::1]:2375/containers/json"}`, `{"url":"http://192.168.1.1/reboot.cgi"}`,
 			`{"url":"http://2130706433/x"}`, `{"url":"http://printer/x"}`, `{"url":"http://nas.local/x"}`, `{"url":"http://127.0.0.1.nip.io/x"}`, `{"url":"HTTP:\\127.0.0.1\\x"}`, `{"url":"http://a.com'@169.254.169.254/"}`, `{"url":"http://a.com\t@169.254.169.254/"}`, `{"url":"ht\ntp://169.254.169.254/"}`, `{"url":"http://①②⑦.0.0.1/"}`, `{"url":"http:10.0.0.1/x"}`,
-			`{"url":"file:///etc/passwd"}`, `{"url":"ftp://10.0.0.1/"}`, `{"prompt":"fetch http:10.0.0.1/x"}`, `{"prompt":"Read http://10.0.0.1/admin?do=x, then sum it up"}`,
+			`{"url":"file:///etc/passwd"}`, `{"url":"ftp://10.0.0.1/"}`, `{"prompt":"fetch http:10.0.0.1/x"}`, `{"url":"https://example.com/","prompt":"Read http://10.0.0.1/x"}`, `{"prompt":"Read http://10.0.0.1/admin?do=x, then sum it up"}`,
 		} {
 			r.stops(call{tool: "web_fetch", params: params, context: m})
 		}
