@@ -143,7 +143,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 		p.open(plan.Plan, c)
 	}
 	plan.visit(c)
-	plan.more(c, t)
+	plan.actingArguments(c, t)
 	plan.Leaves = plan.Leaves && !tellsNoOne(c) || plan.Reach.Schedules || plan.Reach.BlindSend
 	p.weigh(plan.Plan, c, t, does.Destroys)
 	p.findSecrets(plan.Plan, c, t, &does)

@@ -9,8 +9,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// more makes a call of a tool that only looks one that acts, where an argument does more than to look. What the owner says of the tool comes first.
-func (pl planner) more(c *toolcall.Call, t *text) {
+// actingArguments makes a call of a tool that only looks one that acts, where an argument does more than to look. What the owner says of the tool comes first.
+func (pl planner) actingArguments(c *toolcall.Call, t *text) {
 	pl.elsewhere(t)
 	if pl.sink || pl.by != "" {
 		return
