@@ -70,7 +70,7 @@ func readWord(key hmac.Key, value []byte) (word, error) {
 	parts := make([]string, 5)
 	for i := range parts {
 		text, err := hex.DecodeString(f[i])
-		if err != nil {
+		if err != nil || f[i] != hex.EncodeToString(text) {
 			return word{}, errWord
 		}
 		parts[i] = string(text)

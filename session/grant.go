@@ -178,7 +178,7 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 	until, errUntil := strconv.ParseInt(f[0], 10, 64)
 	level, errLevel := strconv.ParseUint(f[1], 10, 8)
 	by, errBy := hex.DecodeString(f[3])
-	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[5] != g.cover() {
+	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[3] != hex.EncodeToString(by) || f[5] != g.cover() {
 		return Grant{}, ErrForged
 	}
 	g.Until, g.Level, g.ID, g.By = time.Unix(until, 0), taint.Level(level), f[2], string(by)

@@ -88,6 +88,8 @@ func TestAGrantForCommandsCoversWhatDoesNoMore(t *testing.T) {
 func FuzzReadGrant(f *testing.F) {
 	given := someGrant()
 	f.Add(given.Value(serverKey))
+	f.Add(strings.Replace(given.Value(serverKey), "656c65", "656C65", 1)) // the same person, in other digits
+	f.Add(strings.ToUpper(given.Value(serverKey)))
 	f.Add("1700000000|4|card|00|00|0.0.0.0.0.0")
 	f.Add("1700000000|4|card|" + "6f776e6572" + "|seal")
 	f.Fuzz(func(t *testing.T, value string) {
