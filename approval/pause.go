@@ -30,13 +30,13 @@ func (ps *Pauses) Changed(ctx context.Context, b session.PauseView, stand [2]str
 // learn takes over what the store holds under a scope, or puts the owner's word
 // back where somebody took it away. seen is how much was known when it was asked.
 func (ps *Pauses) learn(ctx context.Context, scope, text string, seen int64) error {
-	lesson := ps.o.Pauses.Heard(scope, text, seen)
+	lesson := ps.o.Pauses.Heard(scope, text, seen, time.Now())
 	if lesson.Strange != "" {
 		ps.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
 		ps.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
 	}
 	if lesson.Put != "" {
-		return ps.o.Store.Pause(ctx, scope, lesson.Put)
+		return ps.o.Store.RestorePause(ctx, scope, text, lesson.Put)
 	}
 	return nil
 }

@@ -199,3 +199,46 @@ func TestH54ACardThatWasNeverShownIsAskedAnew(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// tardy is a store that restores pauses only when it is let, for a call and not by the way.
+type tardy struct {
+	approval.Store
+	asked, let chan struct{}
+}
+
+func (s *tardy) RestorePause(ctx context.Context, scope, found, word string) error {
+	if ctx.Value(spoken{}) != nil {
+		s.asked <- struct{}{}
+		<-s.let
+	}
+	return s.Store.RestorePause(ctx, scope, found, word)
+}
+
+// The owner pauses, a call finds the store without the pause and puts it there, and the owner resumes before that is done.
+func TestAWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
+	s, record := &tardy{Store: openStore(t), asked: make(chan struct{}), let: make(chan struct{})}, &ledger{}
+	front := &slow{Store: s}
+	d := openDesk(t, front, func(o *approval.Options) { o.Record = record })
+	put := make(chan error, 1)
+	before := func() {
+		go func() { put <- d.Pauses.Changed(context.WithValue(context.Background(), spoken{}, true), d.Pauses.View("main"), [2]string{}) }()
+		<-s.asked
+	}
+	front.write.Store(&before)
+	for _, line := range []string{".pause", ".resume"} {
+		if o, err := types(d, line); err != nil || o.Kind != approval.Replied {
+			t.Fatalf("%s: %+v, %v", line, o, err)
+		}
+	}
+	close(s.let)
+	if err := <-put; err != nil {
+		t.Error(err)
+	}
+	words, err := s.Pauses(t.Context())
+	if err != nil || d.Pauses.View("main").On || words[session.AllAgents] != d.Pauses.View("main").All {
+		t.Errorf("paused: %v; the store has %q, %v", d.Pauses.View("main").On, words, err)
+	}
+	if notes := record.of(audit.KindNote); len(notes) != 0 {
+		t.Errorf("the record says %+v", notes)
+	}
+}

@@ -63,6 +63,10 @@ type Store interface {
 	// it again.
 	Pause(ctx context.Context, scope, word string) error
 
+	// RestorePause is Pause only where the scope still has the text that was
+	// found there, so that it never takes the place of a later word.
+	RestorePause(ctx context.Context, scope, found, word string) error
+
 	// Pauses are the words by their scopes. Whether they count is for
 	// session.Pauses to say.
 	Pauses(ctx context.Context) (map[string]string, error)

@@ -100,6 +100,7 @@ type knownPause struct {
 	value string // the same as written
 	text  string // what the store holds, as far as we know
 	onWay bool   // the word was said here, and the store may not have it yet
+	heard bool   // the word was read in one part of the store, and the others may not have it yet
 	since int64  // which of all that was learned this was
 }
 
@@ -143,9 +144,12 @@ func (p *Pauses) anyOn() bool {
 	return false
 }
 
+// spreading is how long a word may be on its way to every part of the store.
+const spreading = 10 * time.Second
+
 // Lesson is what came of learning. The zero Lesson is that all is well.
 type Lesson struct {
-	Put     string // what the store must hold from now on, if it is set: the owner's word
+	Put     string // what the store must hold instead of what it held, if it is set: the owner's word
 	Strange string // what is wrong with what the store holds, in words for the log
 }
 
@@ -161,34 +165,41 @@ func (p *Pauses) Say(w Pause) {
 
 // Heard takes note of what the store held under a scope when it was asked, while
 // this process had learned so much. Where it has learned something of the scope
-// since, the answer may be the older of the two, and says nothing.
-func (p *Pauses) Heard(scope, text string, seen int64) Lesson {
+// since, the answer may be the older of the two, and says nothing. A word is written
+// into one part of the store after the other: for a while, a part without it was not
+// changed by others.
+func (p *Pauses) Heard(scope, text string, seen int64, now time.Time) Lesson {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known[scope].since > seen {
 		return Lesson{}
 	}
-	return p.learn(scope, text)
+	lesson := p.learn(scope, text, true)
+	if s := p.known[scope]; lesson.Put != "" && s.heard && now.Sub(s.word.At).Abs() < spreading {
+		lesson.Strange = ""
+	}
+	return lesson
 }
 
-// Learn takes note of what the store holds under a scope.
+// Learn takes note of what every part of the store holds under a scope.
 func (p *Pauses) Learn(scope, text string) Lesson {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.learn(scope, text)
+	return p.learn(scope, text, false)
 }
 
-func (p *Pauses) learn(scope, text string) Lesson {
+func (p *Pauses) learn(scope, text string, heard bool) Lesson {
 	s := p.known[scope]
 	word, err := OpenPause(p.key, scope, text)
 	switch {
 	case text == s.value:
-		if text == s.text && !s.onWay {
+		heard = heard && (s.heard || s.onWay)
+		if text == s.text && !s.onWay && heard == s.heard {
 			return Lesson{}
 		}
-		s.onWay = false
+		s.onWay, s.heard = false, heard
 	case err == nil && s.older(word):
-		p.note(scope, knownPause{word: word, value: text, text: text})
+		p.note(scope, knownPause{word: word, value: text, text: text, heard: heard})
 		p.changed()
 		return Lesson{}
 	case s.onWay && (err == nil || text == ""):

@@ -92,16 +92,48 @@ func TestAWordOnItsWayIsPutWhereItIsMissingAndNobodyIsBlamed(t *testing.T) {
 	}
 }
 
+// A word is written into one part of the store after the other. A process may read it in one that has it, and then the one before it in
+// another.
+func TestAWordOnItsWayThroughTheStoreIsPutAndNobodyIsBlamed(t *testing.T) {
+	at := time.UnixMilli(5)
+	paused, lifted := word("main", true, 5), word("main", false, 4)
+	for _, old := range []string{lifted, word("main", true, 3), ""} {
+		p := session.NewPauses(pauseKey, nil, nil)
+		hear := func(text string, after time.Duration) session.Lesson {
+			return p.Heard("main", text, p.View("main").Seen, at.Add(after))
+		}
+		if old != "" {
+			hear(old, 0)
+		}
+		hear(paused, 0)
+		if l := hear(old, time.Second); l != (session.Lesson{Put: paused}) || !p.View("main").On {
+			t.Errorf("%q a second later: %+v", old, l)
+		}
+		if l := hear(old, time.Minute); l.Put != paused || l.Strange == "" {
+			t.Errorf("%q a minute later: %+v", old, l)
+		}
+		if p.Learn("main", paused); hear(old, time.Second).Strange == "" {
+			t.Errorf("%q where every part had the word: nobody is blamed", old)
+		}
+	}
+	p := session.NewPauses(pauseKey, nil, nil)
+	p.Say(session.Pause{Scope: "main", On: true, By: "Ann", At: at})
+	p.Heard("main", paused, p.View("main").Seen, at)
+	if l := p.Heard("main", "", p.View("main").Seen, at.Add(time.Second)); l != (session.Lesson{Put: paused}) {
+		t.Errorf("said here, and in one part of the store only: %+v", l)
+	}
+}
+
 func TestAnAnswerFromBeforeTheLastWordSaysNothing(t *testing.T) {
 	p := session.NewPauses(pauseKey, nil, nil)
 	before := word("main", true, 5)
 	p.Learn("main", before)
 	asked := p.View("main").Seen
 	p.Learn("main", word("main", false, 6))
-	if l := p.Heard("main", before, asked); l != (session.Lesson{}) || p.View("main").On {
+	if l := p.Heard("main", before, asked, time.Now()); l != (session.Lesson{}) || p.View("main").On {
 		t.Errorf("an old answer: %+v", l)
 	}
-	if l := p.Heard("main", before, p.View("main").Seen); l.Put == "" || l.Strange == "" {
+	if l := p.Heard("main", before, p.View("main").Seen, time.Now()); l.Put == "" || l.Strange == "" {
 		t.Errorf("an old word in a new answer: %+v", l)
 	}
 }

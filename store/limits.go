@@ -77,6 +77,16 @@ func (s *limits) Forgive(ctx context.Context, agents ...string) error {
 // Pause implements approval.Store. Every bucket has its own copy, so that an admit finds it there. Where not all could be written
 // the caller gets an error and says it again.
 func (s *limits) Pause(ctx context.Context, scope, word string) error {
+	return s.writePause(ctx, scope, word, func(string) bool { return true })
+}
+
+// RestorePause implements approval.Store.
+func (s *limits) RestorePause(ctx context.Context, scope, found, word string) error {
+	return s.writePause(ctx, scope, word, func(held string) bool { return held == found })
+}
+
+// writePause puts a word into the buckets whose present one is to be replaced.
+func (s *limits) writePause(ctx context.Context, scope, word string, replace func(held string) bool) error {
 	ctx, cancel, err := s.begin(ctx, "pause")
 	if err != nil {
 		return err
@@ -88,6 +98,9 @@ func (s *limits) Pause(ctx context.Context, scope, word string) error {
 			p := place{bucket: Bucket(n)}
 			words := map[string]string{}
 			maps.Copy(words, t.pausing(p))
+			if !replace(words[scope]) {
+				return nil
+			}
 			words[scope] = word
 			t.put(p.pauses(), &words, time.Time{})
 			if n == Buckets-1 {

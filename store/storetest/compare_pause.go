@@ -19,7 +19,12 @@ func (m *machine) pause(t *rapid.T) {
 		t.Skip("not now")
 	}
 	scope, word := drawScope(t), fmt.Sprint("word", rapid.IntRange(0, 3).Draw(t, "word"))
-	m.same(t, "pause", nil, nil, m.Store.Pause(m.ctx, scope, word), m.model.Pause(m.ctx, scope, word))
+	if rapid.Bool().Draw(t, "restore") {
+		found := fmt.Sprint("word", rapid.IntRange(0, 3).Draw(t, "found"))
+		m.same(t, "restore a pause", nil, nil, m.Store.RestorePause(m.ctx, scope, found, word), m.model.RestorePause(m.ctx, scope, found, word))
+	} else {
+		m.same(t, "pause", nil, nil, m.Store.Pause(m.ctx, scope, word), m.model.Pause(m.ctx, scope, word))
+	}
 	m.lookAtPauses(t)
 }
 

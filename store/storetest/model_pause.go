@@ -27,6 +27,14 @@ func (m *Model) Pause(_ context.Context, scope, word string) error {
 	return nil
 }
 
+// RestorePause implements approval.Store.
+func (m *Model) RestorePause(ctx context.Context, scope, found, word string) error {
+	if now, err := m.Pauses(ctx); err != nil || now[scope] != found {
+		return err
+	}
+	return m.Pause(ctx, scope, word)
+}
+
 // Pauses implements approval.Store.
 func (m *Model) Pauses(context.Context) (map[string]string, error) {
 	m.mu.Lock()

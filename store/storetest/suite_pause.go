@@ -83,6 +83,17 @@ func pauseSpecs() []spec {
 				b.Fatalf("%q", words)
 			}
 		}},
+		{"a word is restored only where the text that was found still is", func(b *bench) {
+			b.must(b.Store.RestorePause(b.ctx, "main", "", "one"))
+			b.must(b.Store.Pause(b.ctx, "main", "two"))
+			b.must(b.Store.RestorePause(b.ctx, "main", "", "one"))
+			b.must(b.Store.RestorePause(b.ctx, "main", "one", "three"))
+			words, err := b.Store.Pauses(b.ctx)
+			b.must(err)
+			if len(words) != 1 || words["main"] != "two" {
+				b.Fatalf("%q", words)
+			}
+		}},
 		{"a pause wakes every process", func(b *bench) {
 			ctx, stop := context.WithCancel(b.ctx)
 			woken, ended := make(chan string, 100), make(chan error, 1)
