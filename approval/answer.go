@@ -34,7 +34,9 @@ type Answer struct {
 	ID   string // who: platform:id, by the platform's immutable user id
 	Via  string // where: the channel's name
 	Name string // what the platform calls them: only shown; the ID says who they are
-	Text string // a typed line; if set, nothing below counts
+	Text string // a typed line; if set, nothing below counts but Message
+
+	Message string // what the platform calls the message of the line: it may bring the same one again; empty: each is another
 
 	Handle string // of the button that was tapped; with it only Reason and the minutes of Scope count
 	Ref    string // the card, by its short name

@@ -215,7 +215,7 @@ func (s *tardy) RestorePause(ctx context.Context, scope, found, word string) err
 }
 
 // The owner pauses, a call finds the store without the pause and puts it there, and the owner resumes before that is done.
-func TestAWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
+func TestH750AWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
 	s, record := &tardy{Store: openStore(t), asked: make(chan struct{}), let: make(chan struct{})}, &ledger{}
 	front := &slow{Store: s}
 	d := openDesk(t, front, func(o *approval.Options) { o.Record = record })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
@@ -68,6 +69,9 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 	if err != nil {
 		return Outcome{Text: "The line could not be read."}, err
 	}
+	if again, err := cm.repeated(ctx, cmd.Verb, a); again || err != nil {
+		return Outcome{}, err
+	}
 	switch cmd.Verb {
 	case codes.Help:
 		return Outcome{Kind: Replied, Text: cm.terms().help()}, nil
@@ -101,6 +105,20 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 		}})
 	}
 	return cm.withCode(ctx, person, a, cmd)
+}
+
+// keepMessages is for how long a message is not taken again. Telegram keeps what was not confirmed for a day.
+const keepMessages = 25 * time.Hour
+
+// repeated reports whether a platform brings a message for the second time, in whichever process, and its line lets more pass: that must not
+// happen again when something else was said or read since. Any other line does no harm twice, and the first time may have failed.
+func (cm *commands) repeated(ctx context.Context, verb codes.Verb, a Answer) (bool, error) {
+	weakens := verb == codes.Approve || verb == codes.Resume || verb == codes.ResetTrust || verb == codes.Endorse
+	if a.Message == "" || !weakens {
+		return false, nil
+	}
+	n, err := cm.o.Store.Count(ctx, "message:"+a.Via+":"+a.Message, keepMessages, true) // no person has a colon in the name
+	return n > 1, err
 }
 
 // command is a line as it is typed where someone looks: in a shell it is the

@@ -86,7 +86,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *dis
 	if _, err := codes.Parse(m.Content); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
-	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content})
+	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content, Message: m.ID})
 	if err != nil {
 		ch.Log.Error("a line could not be taken", "err", err)
 	}

@@ -181,7 +181,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mes
 		return
 	}
 	id := ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID))
-	o := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text})
+	o := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text, Message: m.Channel + "/" + m.TS})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
 		ch.reply(ctx, &o, m.User, at)

@@ -194,8 +194,9 @@ func TestALineIsHeardAsItWasTyped(t *testing.T) {
 			s := newStation(t, overSocket, nil)
 			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", c.text, c.more)
 			s.until("the line is heard and answered", func() bool { return len(s.heard()) == 1 && len(s.Messages()) == 1 })
-			c.want.Via = "slack"
-			if got := s.heard()[0]; got != c.want {
+			got := s.heard()[0]
+			c.want.Via, c.want.Message = "slack", got.Message
+			if got != c.want || got.Message == "" {
 				t.Errorf("heard %+v, want %+v", got, c.want)
 			}
 			if m := s.Messages()[0]; m.Text != "heard" || len(m.Active) > 0 {

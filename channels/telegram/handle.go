@@ -159,7 +159,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mod
 // person reports whether a message was written by a person, in their own name
 // and just now.
 func (ch *Channel) person(m *models.Message) bool {
-	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil && !m.IsAutomaticForward
+	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderBusinessBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil && !m.IsAutomaticForward
 }
 
 // read makes an answer of a message: a reason that was asked for, or a command,
@@ -176,7 +176,7 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 		text = ".pair " + code
 	}
 	if _, err := codes.Parse(text); !errors.Is(err, codes.ErrNotCommand) {
-		a.Text = text
+		a.Text, a.Message = text, ref{m.Chat.ID, m.ID}.String()
 		return a, true
 	}
 	if !toUs {

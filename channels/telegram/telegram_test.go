@@ -207,6 +207,7 @@ func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
 	const line = ".approve exec bf619df9"
 	s.Say(robot, alice.ID, 0, line, nil)
 	s.Say(alice, alice.ID, 0, line, map[string]any{"via_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "agent"}})
+	s.Say(alice, alice.ID, 0, line, map[string]any{"sender_business_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "agent"}})
 	s.Say(alice, alice.ID, 0, line, map[string]any{"sender_chat": map[string]any{"id": group, "type": "supergroup"}})
 	s.Say(alice, alice.ID, 0, line, map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "x"}})
 	s.Say(alice, group, 0, line, nil) // in the group, and to nobody
@@ -217,6 +218,19 @@ func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
 	s.Say(alice, alice.ID, 0, ".pending", nil)
 	if a := h.next(t); a.Text != ".pending" || a.ID != "telegram:1001" || a.Via != "telegram" {
 		t.Errorf("got %+v", a)
+	}
+}
+
+// Telegram brings an update again whose answer was lost: the desk knows it by the message's own place.
+func TestH751AMessageKeepsItsNameWhenItComesAgain(t *testing.T) {
+	s, h := telegramtest.New(t, token), newHeard()
+	listen(t, open(t, config(s), delivery.Deps{}), h)
+	first := s.Say(alice, alice.ID, 0, ".resume", nil)
+	s.Say(alice, alice.ID, 0, ".resume", map[string]any{"message_id": first})
+	s.Say(alice, alice.ID, 0, ".resume", nil)
+	a, again, next := h.next(t).Message, h.next(t).Message, h.next(t).Message
+	if a == "" || again != a || next == a {
+		t.Errorf("the messages are called %q, %q and %q", a, again, next)
 	}
 }
 
