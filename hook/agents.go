@@ -36,18 +36,19 @@ func (k kind) asks() bool { return k == call || k == permission }
 
 // agent is how one agent speaks.
 type agent struct {
-	events  map[string]kind
-	tools   map[string]string // its own tools, by the names under which the gateway knows them
-	timeout time.Duration     // how long it waits for a hook, where the settings don't say
-	edited  func(r *run) any  // the answer that makes it run the input as it is now instead of its own, where it can, see [run.takesEdits]
-	keeps   bool              // it takes other values then, but no arguments more or fewer
-	asks    bool              // before a call it can be told to ask its user
-	asksFor map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
-	plugin  bool              // our own plugin runs the hook. Its events say whether it asks its user, holding the call meanwhile, and whether it runs other arguments
-	mcpIDs  bool              // a server of tools gets the id of a call
-	dialogs bool              // it may ask its user by itself about a call that we let pass
-	yes     []byte            // what lets a call pass, where it is always the same
-	no      func(r *run, reason string) any
+	events    map[string]kind
+	tools     map[string]string // its own tools, by the names under which the gateway knows them
+	timeout   time.Duration     // how long it waits for a hook, where the settings don't say
+	edited    func(r *run) any  // the answer that makes it run the input as it is now instead of its own, where it can, see [run.takesEdits]
+	keeps     bool              // it takes other values then, but no arguments more or fewer
+	asks      bool              // before a call it can be told to ask its user
+	asksFor   map[string]bool   // the same for these tools alone, with [Options.Dialogs]; for others it may run the call instead
+	plugin    bool              // our own plugin runs the hook. Its events say whether it asks its user, holding the call meanwhile, and whether it runs other arguments
+	mcpIDs    bool              // a server of tools gets the id of a call
+	resources string            // its own tool that reads what a server has: its arguments are server and uri
+	dialogs   bool              // it may ask its user by itself about a call that we let pass
+	yes       []byte            // what lets a call pass, where it is always the same
+	no        func(r *run, reason string) any
 }
 
 var agents = map[string]*agent{
@@ -64,7 +65,7 @@ var agents = map[string]*agent{
 			"EnterPlanMode": "plan_mode", "ExitPlanMode": "plan_mode", "AskUserQuestion": "ask_user",
 			"Skill": "skill", "SlashCommand": "skill", "ToolSearch": "tool_search", "ListAgents": "agents_list", "ReportFindings": "todo",
 		},
-		timeout: 600 * time.Second, asks: true, mcpIDs: true, edited: editedInput,
+		timeout: 600 * time.Second, asks: true, mcpIDs: true, resources: "ReadMcpResourceTool", edited: editedInput,
 		yes: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` + "\n"), no: denial,
 	},
 	codex: {
@@ -78,7 +79,7 @@ var agents = map[string]*agent{
 			"spawn_agent": "task", "request_user_input": "ask_user", "get_goal": "get_goal", "create_goal": "create_goal", "update_goal": "update_goal",
 			"web_search": "web_search",
 		},
-		timeout: 60 * time.Second, dialogs: true, mcpIDs: true, edited: editedInput, keeps: true, yes: []byte("{}\n"), no: denial,
+		timeout: 60 * time.Second, dialogs: true, mcpIDs: true, resources: "read_mcp_resource", edited: editedInput, keeps: true, yes: []byte("{}\n"), no: denial,
 	},
 	gemini: {
 		events: map[string]kind{

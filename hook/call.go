@@ -74,12 +74,24 @@ func (r *run) toUser(v *verdict) ([]byte, error) {
 func (r *run) gated() string {
 	name, _ := r.toolName()
 	switch {
+	case r.in.Tool == r.agent.resources && !isGiven(r.in.MCPServer) && !isGiven(r.in.MCPContext):
+		return r.gatedResource()
 	case !strings.HasPrefix(name, mcp) || r.agent.mcpIDs && (r.noID || r.in.CallID == ""):
 		return ""
 	case r.agent.mcpIDs:
 		return r.gateway.decided(r.in.CallID, name, r.in.Params)
 	}
 	return r.gateway.decided(inSession+r.who.key, name, r.in.Params)
+}
+
+// gatedResource names the request that the agent's own tool for resources makes. Servers get no id of it.
+func (r *run) gatedResource() string {
+	server := member(r.in.Params, "server")
+	uri, err := json.Marshal(map[string]string{"uri": member(r.in.Params, "uri")})
+	if err != nil || !isPlainName(server) || strings.Contains(server, foreign) {
+		return ""
+	}
+	return r.gateway.decided(inSession+r.who.key, mcp+server+foreign+"resources/read", uri)
 }
 
 // forUser reports whether the tool itself asks the user, who must not be answered for: about a plan, or a question.

@@ -16,9 +16,9 @@ import (
 // tellWithin is how long an answer waits until the gateway knows of it.
 const tellWithin = 5 * time.Second
 
-// contents are the requests whose answers a model reads. Those of the client's that are missing here name things only.
+// contents are the requests whose answers a model reads, beside all those that are judged. The others name things only.
 // In 2026-07-28 the result of a task is a part of its state.
-var contents = map[string]bool{"tools/call": true, "tasks/result": true, "tasks/get": true, "resources/read": true, "prompts/get": true}
+var contents = map[string]bool{"tasks/result": true, "tasks/get": true}
 
 // greetings are the requests by which a client meets a server.
 var greetings = map[string]bool{"initialize": true, "server/discover": true}
@@ -56,8 +56,11 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 
 // answered is what the client gets for the server's answer.
 func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
-	if contents[r.method] && !r.byHook && !p.tell(ctx, cmp.Or(r.tool, p.toolName(r.method)), r.callID, m.content(), m.failed != nil) {
+	if (r.tool != "" || contents[r.method]) && !r.byHook && !p.tell(ctx, cmp.Or(r.tool, p.toolName(r.method)), r.callID, m.content(), m.failed != nil) {
 		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
+	}
+	if m.result != nil {
+		p.listing.note(r.method, m.result)
 	}
 	if r.method == "tools/list" {
 		text, err := p.listed(ctx, m)
@@ -143,7 +146,7 @@ const (
 
 // note notes that a call will come again.
 func (t *retries) note(p *peer, r *request, result jsontext.Value) {
-	if r.method != "tools/call" || result == nil {
+	if r.tool == "" || result == nil {
 		return
 	}
 	all, err := members(result, nil, jsontext.AllowInvalidUTF8(true))

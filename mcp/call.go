@@ -17,12 +17,13 @@ import (
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
-// call is what a client says of a call.
+// call is what a client says of a call, or of another request that is judged as one.
 type call struct {
-	name      string
+	name      string // the tool's, or the one under which the request is judged
 	arguments jsontext.Value
 	id        string         // the client's own name of it, where it says one
 	client    string         // the client's name, where the call says it
+	request   bool           // it is no call of a tool
 	token     jsontext.Value // of the messages about progress that the client wants; nil: none
 	task      jsontext.Value
 	responses jsontext.Value // a retry: what the server has asked for
@@ -79,10 +80,14 @@ func isTask(v jsontext.Value) bool {
 	return err == nil && (len(all) == 0 || len(all) == 1 && ok && (number || ttl.Kind() == jsontext.KindNull))
 }
 
-// callable reports whether a tool can have this name. The gateway would cut spaces off.
+// callable reports whether a tool can have this name. The gateway would cut spaces off. None has a name under which something else is judged.
 func callable(name string) bool {
-	odd := strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
-	return name != "" && name != Instructions && name == strings.TrimSpace(name) && len(name) <= 256 && !odd
+	return name != "" && name[0] != '(' && name == strings.TrimSpace(name) && !isOdd(name) && !isRequestName(name)
+}
+
+// isOdd reports whether the gateway, or a person, could take a name for another one.
+func isOdd(name string) bool {
+	return len(name) > 256 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // callIDs are where clients say their own names of calls.
@@ -143,7 +148,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		return words
 	}
 	stop := keepAwake(ctx, r.to, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Hooked: p.hookedName(c), Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
 	stop()
 	switch {
 	case err != nil:
@@ -185,10 +190,20 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	return params, nil, ""
 }
 
+// hookedName is the name under which an agent's hook lets a request pass: it does not know what the server has listed.
+func (g *gate) hookedName(c *call) string {
+	if !c.request {
+		return ""
+	}
+	return g.toolName(strings.TrimSuffix(c.name, listedEnd))
+}
+
 func (p *peer) waitFor(c *call) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case c.request && p.Wait == 0 && c.token == nil: // what is known of clients is how long they wait for tools
+		return usualWait
 	case p.wait > 0:
 		return p.wait
 	case patience[c.client] > 0:

@@ -1,5 +1,6 @@
-// Package mcp is the gate between a client of the Model Context Protocol and a server of tools. It asks the gateway before
-// each call of a tool, by the signed protocol, and passes on everything else as it came, byte by byte.
+// Package mcp is the gate between a client of the Model Context Protocol and a server of tools. It asks the gateway, by the
+// signed protocol, before each call of a tool and before each other request that can carry text of the model's out, and
+// passes on everything else as it came, byte by byte.
 //
 // It fails closed. A call reaches the server only on an answer that the gateway has signed for it, and the bytes that were
 // judged are those that are passed on. What can't be read in one way only is refused: batches, names that are there twice
@@ -60,6 +61,7 @@ func CheckName(name string) error {
 type gate struct {
 	Options
 	retries  retries
+	listing  listing
 	announce func(text []byte) // tells clients something that the server has not said; nil: there is no way
 
 	mu      sync.Mutex
@@ -69,20 +71,24 @@ type gate struct {
 
 func (g *gate) toolName(tool string) string { return "mcp__" + g.Server + "__" + tool }
 
-// read reads a message of the client's. A call of a tool is in c.
+// read reads a message of the client's. A call of a tool, or another request that is judged as one, is in c.
 func (g *gate) read(text []byte) (m message, c *call, no *refusal) {
 	m, err := decode(text, false)
 	switch {
 	case err != nil:
 		g.logf("What the client sent was refused: %v.", err)
 		return m, nil, &refusal{idOf(text), codeInvalid, err}
-	case m.method != "tools/call":
+	case m.isAnswer() || g.isUnjudged(&m) || m.id == nil && strings.HasPrefix(m.method, "notifications/"):
 		return m, nil, nil
 	case m.id == nil: // some servers would run it all the same
-		g.logf("A call without an id was refused.")
-		return m, nil, &refusal{nil, codeInvalid, errors.New("a call without an id is refused")}
+		g.logf("A request without an id was refused.")
+		return m, nil, &refusal{nil, codeInvalid, errors.New("a request without an id is refused")}
+	case m.method == "tools/call":
+		c, err = readCall(m.params)
+	default:
+		c, err = g.readRequest(&m)
 	}
-	if c, err = readCall(m.params); err != nil {
+	if err != nil {
 		return m, nil, &refusal{m.id, codeParams, err}
 	}
 	return m, c, nil
@@ -133,13 +139,13 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// denied is the answer to a call that is not run: a result that is an error. Where the client waits for a task, only an
-// error fits; where the call itself is wrong, the protocol wants one.
+// denied is the answer to a call that is not run: a result that is an error. Where the client waits for a task, a resource
+// or a prompt, only an error fits; where the call itself is wrong, the protocol wants one.
 func denied(r *request, words string) []byte {
 	switch {
 	case r.astray:
 		return (&refusal{r.id, codeParams, errors.New(words)}).text()
-	case r.task:
+	case r.task || r.method != "tools/call":
 		return (&refusal{r.id, codeDenied, errors.New(words)}).text()
 	}
 	text, err := json.Marshal(deniedResult{[]textContent{{"text", words}}, true, "complete"}, jsontext.AllowInvalidUTF8(true))

@@ -241,7 +241,7 @@ func (x *exchange) request(c *call) {
 	ctx, drop := context.WithCancel(x.q.Context())
 	defer drop()
 	if c != nil {
-		r.drop, r.edits = drop, true
+		r.drop, r.edits = drop, !c.request
 	}
 	if no := x.p.admit(r); no != nil {
 		x.back.whole(http.StatusBadRequest, nil, no.text())

@@ -28,7 +28,7 @@ type request struct {
 	id     jsontext.Value
 	key    string // the id in the one form by which ids are compared
 	method string
-	tool   string         // the name under which it is judged
+	tool   string         // the name under which it is judged; "": it is not
 	callID string         // the client's own name of the call
 	same   string         // the tool and its arguments, by which a retry is known
 	asked  *hook.Asked    // how the gateway was asked; nil: it was not
@@ -179,14 +179,14 @@ func (p *peer) end() {
 	p.pending = map[*request]bool{}
 	p.mu.Unlock()
 	for r := range open {
-		text := (&refusal{r.id, codeGone, errOver}).text()
-		if r.method == "tools/call" {
-			words := "The server of tools ended before it had answered. The call may have run."
-			if r.drop != nil {
-				r.drop()
-				words = "The server of tools has ended. Nothing was run."
-			}
-			text = denied(r, words)
+		words := "The server of tools ended before it had answered. The call may have run."
+		if r.drop != nil {
+			r.drop()
+			words = "The server of tools has ended. Nothing was run."
+		}
+		text := denied(r, words)
+		if r.method != "tools/call" {
+			text = (&refusal{r.id, codeGone, errOver}).text()
 		}
 		r.to.send(text) //nolint:errcheck // a client that has gone needs no answer
 	}

@@ -190,7 +190,7 @@ func (s *remoteServer) fail(m *message, words string) {
 	switch {
 	case !m.isRequest():
 	case m.method == "tools/call":
-		s.take(denied(&request{id: m.id}, words))
+		s.take(denied(&request{id: m.id, method: m.method}, words))
 	default:
 		s.take((&refusal{m.id, codeGone, errors.New(words)}).text())
 	}

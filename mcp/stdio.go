@@ -204,7 +204,7 @@ func (p *pipe) fromClient(ctx context.Context, text []byte) error {
 	r := p.asked(&m, c, p.client)
 	if c != nil {
 		ctx, r.drop = context.WithCancel(ctx)
-		r.edits = true
+		r.edits = !c.request
 	}
 	if no := p.admit(r); no != nil {
 		if c != nil {

@@ -38,6 +38,7 @@ func newBuilder(c Config) *builder {
 		f = byNameOnly(f)
 		b.tools[f.name], b.known[f.name] = &f, true
 	}
+	b.addListed(anyServer, untrusted)
 	return b
 }
 

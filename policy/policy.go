@@ -155,6 +155,9 @@ func (s *ruleset) find(tool string) *rule {
 	if r, ok := s.rules[tool]; ok {
 		return r
 	}
+	if request, ok := cutListed(tool); ok {
+		return s.findListed(request)
+	}
 	if server, ok := serverOf(tool); ok && s.rules[server] != nil {
 		return s.rules[server]
 	}

@@ -95,6 +95,7 @@ func (b *builder) readServers() {
 		f := unknownTool
 		f.name, f.response, f.reason = all, *level, "you trust what its server returns as far as "+level.String()
 		b.tools[all], b.known[all] = &f, true
+		b.addListed(all, *level)
 		for _, f := range served {
 			if of, _ := serverOf(f.name); of == all {
 				f.response = *level
@@ -107,7 +108,9 @@ func (b *builder) readServers() {
 // unknownFacts are those of a tool that is in no table. What the owner says of its server counts.
 func (b *builder) unknownFacts(name string) *facts {
 	f := unknownTool
-	if server, ok := serverOf(name); ok && b.tools[server] != nil {
+	if _, listed := cutListed(name); listed {
+		f = b.listedFacts(name)
+	} else if server, ok := serverOf(name); ok && b.tools[server] != nil {
 		f.response = b.tools[server].response
 	}
 	f.name = name

@@ -70,3 +70,35 @@ func TestWhatIsNoServerIsRefused(t *testing.T) {
 		t.Error("a server of which nothing is said is taken")
 	}
 }
+
+// The gate asks about requests for resources and prompts by their own names. Where the server has listed what they are about, it says so.
+func TestRequestsOfMCPAreJudgedAsToolsAre(t *testing.T) {
+	for _, profile := range []string{"default", "strict", "paranoid"} {
+		p := must(t, policy.Config{
+			Profile: profile,
+			MCP:     policy.MCP{Servers: map[string]policy.Server{"notes": {Trust: new(taint.Local)}}},
+			Tools:   map[string]policy.Tool{"mcp__mail__resources/read": {Sink: new(false), Leaves: new(false), Safe: new(true)}},
+			ToolOverrides: map[string]policy.Override{
+				"mcp__crm__resources/read": {Any: new(taint.Restrict)}, "mcp__crm__prompts/get_listed": {Any: new(taint.Confirm)},
+			},
+		})
+		for tool, like := range map[string]string{
+			"mcp__x__resources/read": "nothing_known", "mcp__x__prompts/get": "nothing_known", "mcp__x__completion/complete": "nothing_known", "mcp__notes__resources/read": "nothing_known",
+			"mcp__x__resources/read_listed": "ls", "mcp__x__resources/subscribe_listed": "ls", "mcp__x__prompts/get_listed": "ls", "mcp__notes__prompts/get_listed": "ls",
+			"mcp__x__completion/complete_listed": "nothing_known", "mcp__x__files_listed": "nothing_known", "mcp__x__tools/call_listed": "nothing_known", "resources/read_listed": "nothing_known",
+			"mcp____resources/read_listed": "nothing_known", "mcp__mail__resources/read_listed": "ls", "mcp__crm__resources/read_listed": "mcp__crm__resources/read",
+		} {
+			if got, want := p.Row("", tool), p.Row("", like); got != want {
+				t.Errorf("%s: %s is called as %v, and %s as %v", profile, tool, got, like, want)
+			}
+		}
+		if row := p.Row("", "mcp__crm__prompts/get_listed"); row != taint.Every(taint.Confirm) {
+			t.Errorf("%s: what the owner says of a listed prompt is %v", profile, row)
+		}
+		for tool, want := range map[string]taint.Level{"mcp__x__resources/read_listed": taint.Untrusted, "mcp__notes__resources/read_listed": taint.Local, "mcp__notes__prompts/get": taint.Local} {
+			if got := p.Response(tool); got != want {
+				t.Errorf("%s: %s returns %s, want %s", profile, tool, got, want)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -76,11 +77,11 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		s.mu.Lock()
 		result = `{"tools":[` + s.tools + `]}`
 		s.mu.Unlock()
-	case "resources/read":
-		result = `{"contents":[{"uri":"x://a","text":"a resource"}]}`
 	case "tools/call":
 		s.call(w, q, m.ID, m.Params.Name, m.Params.Arguments)
 		return
+	default:
+		result = cmp.Or(fakeResults[m.Method], result)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, "{\n\"jsonrpc\":\"2.0\",\n\"id\":%s,\n\"result\":%s}\n", m.ID, result) //nolint:errcheck // a test misses it then

@@ -51,7 +51,7 @@ func fakeServer() {
 			if text, err := os.ReadFile(os.Getenv("MCP_SEEN") + ".instructions"); err == nil {
 				said = fmt.Sprintf(`,"instructions":%q`, text)
 			}
-			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}` + said + `}`)
+			answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"fake","version":"1"}` + said + `}`)
 		case "ping":
 			answer(`{}`)
 		case "tools/list":
@@ -60,12 +60,26 @@ func fakeServer() {
 				tools = []byte(`{"name":"echo","description":"says it","inputSchema":{"type":"object"}}`)
 			}
 			answer(`{"tools":[` + string(tools) + `]}`)
-		case "resources/read":
-			answer(`{"contents":[{"uri":"x://a","text":"a resource"}]}`)
 		case "tools/call":
 			fakeCall(m.Params.Name, m.Params.Arguments, text, answer)
+		default:
+			if result, ok := fakeResults[m.Method]; ok && m.ID != nil {
+				answer(result)
+			}
 		}
 	}
+}
+
+// fakeResults are the answers to requests that are no calls of tools.
+var fakeResults = map[string]string{
+	"resources/list":           `{"resources":[{"uri":"x://a","name":"a"}]}`,
+	"resources/read":           `{"contents":[{"uri":"x://a","text":"a resource"}]}`,
+	"prompts/list":             `{"prompts":[{"name":"greet"}]}`,
+	"prompts/get":              `{"messages":[{"role":"user","content":{"type":"text","text":"a prompt"}}]}`,
+	"completion/complete":      `{"completion":{"values":["a completion"]}}`,
+	"resources/templates/list": `{"resourceTemplates":[{"uriTemplate":"x://{id}","name":"t"}]}`,
+	"resources/subscribe":      `{"done":"subscribed"}`,
+	"vendor/send":              `{"done":"sent"}`,
 }
 
 func fakeCall(tool string, arguments map[string]string, text, answer func(string)) {
