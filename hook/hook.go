@@ -97,17 +97,31 @@ func Run(ctx context.Context, o Options) int {
 		}()
 		done <- o.run(ctx)
 	}()
+	words := "The verifier's hook was stopped before there was an answer. Nothing was run."
+	late := time.NewTimer(o.within() + time.Second)
+	defer late.Stop()
 	select {
 	case code := <-done:
 		return code
 	case <-ctx.Done():
+	case <-late.C: // what it waits for takes no notice of a context: a file that is a pipe, a disk that does not answer
+		words = "The verifier's hook did not get done in time. Nothing was run."
 	}
 	select { // it may be writing its answer
 	case code := <-done:
 		return code
 	case <-time.After(time.Second):
-		return o.refuse("The verifier's hook was stopped before there was an answer. Nothing was run.")
+		return o.refuse(words)
 	}
+}
+
+// within is how long the hook may take, so that it ends before the agent gives up waiting.
+func (o *Options) within() time.Duration {
+	timeout := o.Timeout
+	if a := agents[o.Agent]; a != nil {
+		timeout = cmp.Or(timeout, a.timeout)
+	}
+	return max(timeout-margin, time.Second)
 }
 
 func (o *Options) run(ctx context.Context) int {
@@ -115,8 +129,7 @@ func (o *Options) run(ctx context.Context) int {
 	if r.agent == nil {
 		return o.refuse("verifier hook: there is no agent of this name. Use one of: " + strings.Join(Agents(), ", ") + ".")
 	}
-	r.Timeout = cmp.Or(r.Timeout, r.agent.timeout)
-	r.until = time.Now().Add(max(r.Timeout-margin, time.Second))
+	r.until = time.Now().Add(o.within())
 	ctx, cancel := context.WithDeadline(ctx, r.until)
 	defer cancel()
 	answer, err := r.answer(ctx)

@@ -3,6 +3,9 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // H230: the gateway is down, or something else answers in its place.
@@ -710,5 +714,27 @@ func TestH402ADirectoryThatIsTooLongKeepsItsEnd(t *testing.T) {
 			t.Errorf("%s: the card shows %q", dir, text)
 		}
 		shown[text] = true
+	}
+}
+
+// H763: a file that the hook reads is a pipe, which the agent can put there: it never ends, and an agent that waits too long runs the call.
+func TestH763AFileThatNeverEndsDoesNotHoldTheHook(t *testing.T) {
+	for what, path := range map[string]func(r *rig) string{
+		"the secret": func(r *rig) string { return r.secret },
+		"a note": func(r *rig) string {
+			sum := sha256.Sum256([]byte("agent:codex:s1"))
+			return filepath.Join(r.dir, "notes", "sessions", hex.EncodeToString(sum[:16]), "words")
+		},
+	} {
+		r := newRig(t)
+		pipe := path(r)
+		if err := errors.Join(os.RemoveAll(pipe), os.MkdirAll(filepath.Dir(pipe), 0o700), syscall.Mkfifo(pipe, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		r.mustRefuse(what, r.run("codex", callOf("codex", "Bash", date), "--owner", "--timeout", "11s"))
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: it took %v, and the agent waits 11 s", what, took)
+		}
 	}
 }
