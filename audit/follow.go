@@ -12,9 +12,11 @@ func (c *checker) follow(b *Begin) error {
 	if n := numberIn(c.file); n > 0 && n != max(1, b.File) {
 		return c.bad("is that of file %d of the record, under the name of file %d: files were swapped or renamed", max(1, b.File), n)
 	}
+	before := c.number
+	c.number = max(1, b.File)
 	switch {
 	case c.Files == 0 && b.After == nil:
-		c.first = c.file
+		c.first, c.missing = c.file, c.number-1
 		return nil
 	case c.Files == 0:
 		c.first, c.Before, c.seq = c.file, b.After, b.After.Head.Seq
@@ -22,6 +24,8 @@ func (c *checker) follow(b *Begin) error {
 		return nil
 	case b.After == nil && b.Chain == c.Chain:
 		return c.bad("begins the chain that %s belongs to: it is there twice", c.before)
+	case b.After == nil && c.number != before+1:
+		return c.bad("begins file %d of the record, and file %d is missing", c.number, before+1)
 	case b.After == nil:
 		c.anew()
 		return nil

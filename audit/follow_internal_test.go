@@ -185,3 +185,57 @@ func TestNamesOfClosedFiles(t *testing.T) {
 		t.Errorf("without an extension: %s", got)
 	}
 }
+
+// TestH765FilesBeforeANewChainThatAreGoneAreNamed: the record was taken away, a new chain began behind the closed files, and then these were taken away, too.
+func TestH765FilesBeforeANewChainThatAreGoneAreNamed(t *testing.T) {
+	paths, _ := fourFiles(t)
+	path := paths[len(paths)-1]
+	remove(t, path)
+	o := testOptions()
+	o.Rand = nil // another chain
+	l := mustOpen(t, path, o)
+	mustAppend(t, l, "after")
+	head := l.Head()
+	mustClose(t, l)
+	verify := func() (Report, error) {
+		files, err := Files(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return VerifyFiles(files, VerifyOptions{Key: publicKey(), Head: &head, Whole: true})
+	}
+	if r, err := verify(); err != nil || len(r.Losses) != 1 {
+		t.Fatalf("with all files: %v, %v", r.Losses, err)
+	}
+	remove(t, paths[2])
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "file 3 is missing") {
+		t.Errorf("without the last closed one: %v", err)
+	}
+	remove(t, paths[0])
+	remove(t, paths[1])
+	if _, err := verify(); err == nil || !strings.Contains(err.Error(), "file 3 is missing") {
+		t.Errorf("without any closed one: %v", err)
+	}
+	if _, err := VerifyFiles([]string{path}, VerifyOptions{Key: publicKey()}); err != nil {
+		t.Errorf("a part of a record: %v", err)
+	}
+}
+
+// TestH765FilesThatWereRemovedAsConfiguredAreNotMissed: audit.keep removed all files of the chain before.
+func TestH765FilesThatWereRemovedAsConfiguredAreNotMissed(t *testing.T) {
+	paths, _ := fourFiles(t)
+	path := paths[len(paths)-1]
+	remove(t, path)
+	o := rotating(1)
+	o.Rand, o.Rotation.Keep = nil, 1
+	l := mustOpen(t, path, o)
+	mustAppend(t, l, numbers(5)...)
+	mustClose(t, l)
+	files, err := Files(path)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if _, err := VerifyFiles(files, VerifyOptions{Key: publicKey(), Whole: true}); err != nil {
+		t.Error(err)
+	}
+}

@@ -126,6 +126,8 @@ type checker struct {
 	file    string // the one that is being read
 	before  string // the one before it
 	last    bool   // it is the last
+	number  int    // of it, from one
+	missing int    // the number of the file before the first one, where that begins a chain; 0: there was none
 	lines   int    // good ones in it
 	removed map[Past]bool
 }
@@ -362,6 +364,8 @@ func (c *checker) end(whole bool) error {
 	switch {
 	case c.head != nil && c.head.Chain == c.Chain && c.head.Seq > c.seq:
 		return c.bad("lines %d.. are missing: the store has seen entry %d", c.lines+1, c.head.Seq)
+	case c.Before == nil && whole && c.missing > 0 && !c.wasRemoved(c.missing):
+		return &BadLine{File: c.first, Line: 1, Reason: fmt.Sprintf("begins file %d of the record: file %d is missing, and the record does not say that it was removed", c.missing+1, c.missing)}
 	case c.Before == nil:
 		return nil
 	}
@@ -371,4 +375,14 @@ func (c *checker) end(whole bool) error {
 		return &BadLine{File: c.first, Line: 1, Reason: fmt.Sprintf("follows %s, which is missing, and the record does not say that it was removed", visible(c.Before.File))}
 	}
 	return nil
+}
+
+// wasRemoved reports whether the record says that the file of a number was removed.
+func (c *checker) wasRemoved(number int) bool {
+	for past := range c.removed {
+		if numberIn(past.File) == number {
+			return true
+		}
+	}
+	return false
 }
