@@ -277,12 +277,20 @@ func closed(command string) string {
 	return command + " || { echo 'The verifier did not answer. Nothing was run.' >&2; exit 2; }"
 }
 
-// replaceFile writes a file at once and whole. Others may read it: it holds no secret.
+// replaceFile writes a file at once and whole. A new one may be read by others, as it holds no secret. One that is there may hold keys of the
+// user's: it keeps its mode and its owner, and a link stays one, but for root, who follows no link of someone else's.
 func replaceFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the agent's own directory
 		return err
 	}
-	return wholefile.Replace(path, text, 0o644, nil)
+	there, err := os.Stat(path)
+	if err != nil {
+		return wholefile.Replace(path, text, 0o644, nil)
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil && os.Geteuid() != 0 {
+		path = target
+	}
+	return wholefile.Replace(path, text, there.Mode().Perm(), there)
 }
 
 // onlyManaged is a setting of Claude Code: no other hook can change a call after ours has seen it.
