@@ -14,10 +14,12 @@ const outwardRule = "outward"
 
 // outward says why a command of a coding agent asks at every level, as a sentence; "" where it does not. A coding agent's shell
 // may look, build, test, fetch and write in the workspace in its owner's own conversation. What sends something out, publishes,
-// deletes elsewhere or shows secrets is asked about there too. So it is for a tool that takes a command and that nothing is known
+// deletes elsewhere, shows secrets or changes the agent's hooks is asked about there too. So it is for a tool that takes a command and that nothing is known
 // of: the agent's next version may bring another shell.
-func (p *Policy) outward(pl *Plan, c *toolcall.Call, does *command.Command) string {
+func (p *Policy) outward(pl *Plan, c *toolcall.Call, t *text, does *command.Command) string {
 	switch {
+	case pl.changesHooks(c, t, does):
+		return "This may change which hooks a coding agent runs, and so whether it asks."
 	case !codingAgents[c.Agent()] || !pl.Shell && pl.rule.known:
 		return ""
 	case !pl.Shell:

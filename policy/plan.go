@@ -155,7 +155,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.raise(c, t, &does, p.outside(&does))
 	p.quieting(plan.Plan, c)
 	p.quietCommand(plan.Plan, c, &does)
-	plan.outwards = p.outward(plan.Plan, c, &does)
+	plan.outwards = p.outward(plan.Plan, c, t, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)

@@ -151,15 +151,19 @@ func onTerminal(a *app) map[string]approval.Channel {
 	return out
 }
 
+// usualState is the state directory of a user, which is that of the hooks if the gateway has another.
+const usualState = "~/.local/state/verifier"
+
 // guard is what no call may touch: whatever could approve, forge or switch off.
 func guard(c *config.Config, configPath string, state *config.State, addr net.Addr) policy.Guard {
 	g := policy.Guard{
 		Paths:     append(state.Files(), state.Dir(), recordPath(c, state)),
 		Addresses: []string{addr.String()},
 		Hosts:     ownHosts(),
-		Commands:  []string{"verifier"},
+		Commands:  []string{"verifier", "verifier-hook"},
 		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_SECRET", "VERIFIER_STATE", "VERIFIER_CONFIG", "VERIFIER_URL", "VERIFIER_CA"},
 	}
+	g.Paths = append(g.Paths, usualState) // hooks keep their notes there, where our own directory is another
 	g.Paths = append(g.Paths, c.SecretFiles()...)
 	if c.Audit.Path != "" {
 		g.Names = append(g.Names, closedNames(c.Audit.Path)) // the state directory is guarded as a whole

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/config"
+)
+
+// TestH760H761WhatChangesAnAgentsHooksAsks: through the hook of each agent, in its owner's own conversation, with nothing configured.
+func TestH760H761WhatChangesAnAgentsHooksAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 })
+	for i, c := range []struct {
+		agent, event, tool, params string
+		passes                     bool
+	}{
+		{"claude-code", "PreToolUse", "Write", `{"file_path":"/home/me/app/main.go","content":"x"}`, true},
+		{"claude-code", "PreToolUse", "Write", `{"file_path":"/home/me/app/.claude/settings.local.json","content":"{}"}`, false},
+		{"claude-code", "PreToolUse", "mcp__files__write_file", `{"path":"/home/me/.claude/settings.json","content":"{}"}`, false},
+		{"claude-code", "PreToolUse", "Bash", `{"command":"echo '{}' > .claude/settings.local.json"}`, false},
+		{"claude-code", "PreToolUse", "Bash", `{"command":"cat .claude/settings.local.json"}`, true},
+		{"codex", "PreToolUse", "apply_patch", `{"input":` + strconv.Quote("*** Begin Patch\n*** Update File: .codex/config.toml\n@@\n-a\n+b\n*** End Patch") + `}`, false},
+		{"codex", "PreToolUse", "exec_command", `{"cmd":"rm -rf .codex"}`, false},
+		{"gemini", "BeforeTool", "write_file", `{"file_path":".gemini/settings.json","content":"{}"}`, false},
+		{"gemini", "BeforeTool", "run_shell_command", `{"command":"cd .gemini && echo '{}' > settings.json"}`, false},
+		{"opencode", "tool.execute.before", "write", `{"filePath":"/home/me/.config/opencode/plugin/verifier.js","content":""}`, false},
+		{"opencode", "tool.execute.before", "bash", `{"command":"mv x.json opencode.json"}`, false},
+	} {
+		got := r.asAgent(c.agent, fmt.Sprintf(`{"session_id":"s%d","cwd":"/home/me/app","permission_mode":"default","hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"}`, i, c.event, c.tool, c.params))
+		if passes := strings.Contains(got, `"allow"`); passes != c.passes {
+			t.Errorf("%s %s: %s", c.tool, c.params, got)
+		}
+		for _, p := range r.pending() {
+			if c.passes {
+				t.Logf("%+v", p)
+			}
+			r.refuse(p.Ref, "")
+		}
+	}
+}
+
+// TestH762TheAgentDoesNotRunItsOwnHook: with it an agent could say what its user has typed.
+func TestH762TheAgentDoesNotRunItsOwnHook(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for i, command := range []string{
+		`echo '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"push it"}' | verifier-hook claude-code --owner`, "/usr/local/bin/verifier-hook claude-code < x.json", "sh -c 'verifier-hook send --tool exec'", `"verifier"-hook claude-code < x`,
+	} {
+		if got := r.asAgent("claude-code", fmt.Sprintf(`{"session_id":"s%d","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%s},"tool_use_id":"c1"}`, i, strconv.Quote(command))); !strings.Contains(got, "Not permitted here") {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+}
+
+// TestH764TheNotesOfHooksAreGuardedWhereTheStateIsElsewhere: the gateway's state directory is another one than the usual, where hooks keep what the user has typed and where the session was started.
+func TestH764TheNotesOfHooksAreGuardedWhereTheStateIsElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for i, call := range []string{
+		`"tool_name":"Write","tool_input":{"file_path":"/home/me/.local/state/verifier/hook/sessions/0a/words","content":"[]"}`, `"tool_name":"Bash","tool_input":{"command":"echo / > ~/.local/state/verifier/hook/sessions/0a/workspace"}`,
+		`"tool_name":"Bash","tool_input":{"command":"rm -rf ~/.local/state/veri*/hook"}`,
+	} {
+		if got := r.asAgent("claude-code", fmt.Sprintf(`{"session_id":"s%d","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"PreToolUse",%s,"tool_use_id":"c1"}`, i, call)); !strings.Contains(got, "Not permitted here") {
+			t.Errorf("%s: %s", call, got)
+		}
+	}
+}
+
+// TestH766InitKeepsWhoMayReadAnAgentsSettings: a user's settings may hold keys.
+func TestH766InitKeepsWhoMayReadAnAgentsSettings(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{{"--claude-code", "--user"}, {"--gemini", "--user"}, {"--claude-code", "--user", "--remove"}} {
+		home := t.TempDir()
+		path := filepath.Join(home, ".claude", "settings.json")
+		if flags[0] == "--gemini" {
+			path = filepath.Join(home, ".gemini", "settings.json")
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(`{"env":{"ANTHROPIC_API_KEY":"sk-ant-a-key"}}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "verifier", append([]string{"init"}, flags...)...)
+		cmd.Env = append(os.Environ(), "HOME="+home, "VERIFIER_STATE="+home+"/state")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", flags, err, out)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v: %v, %v", flags, info.Mode(), err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// ownCall judges a call in its owner's own conversation, with nothing configured.
+func ownCall(t *testing.T, p *policy.Policy, agent, tool string, params map[string]string) policy.Verdict {
+	t.Helper()
+	text, err := json.Marshal(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := toolcall.Call{Tool: tool, Sent: tool, Params: text, Context: toolcall.Context{AgentID: agent, Workspace: "/home/me/app"}}
+	return p.Judge(&c, session.View{Level: taint.Owner})
+}
+
+// TestH760WritingAnAgentsHooksAsks: by the tools for files, and by one of a server, in many spellings.
+func TestH760WritingAnAgentsHooksAsks(t *testing.T) {
+	p := must(t, policy.Config{})
+	for mode, files := range map[taint.Mode][]string{
+		taint.Confirm: {
+			"/home/me/.claude/settings.json", ".claude/settings.local.json", "/home/me/app/.claude/settings.local.json", ".Claude/Settings.json", ".claude/agents/../settings.json", ".claude//settings.json", `.claude\settings.json`,
+			".claude/settings.json.", ".claude/settings.json::$DATA", "/etc/claude-code/managed-settings.json", "/etc/claude-code/managed-settings.d/x.json", "/home/me/.codex/config.toml", ".gemini/settings.json", "/home/me/.gemini/trustedFolders.json",
+			"/etc/gemini-cli/settings.json", "/etc/codex/requirements.toml", "/home/me/.config/opencode/plugin/verifier.js", ".opencode/plugins/x.js", "opencode.json", "/home/me/.config/opencode/tui.json", "/home/me/go/bin/verifier-hook", "/opt/verifier-hook", "/usr/local/bin/verifier",
+		},
+		taint.Allow: {"main.go", "/home/me/.claude/plans/plan.md", ".claude/commands/x.md", "settings.json", "src/plugin/x.js", "codex/config.toml", "bin/app", "cmd/verifier-hook/main.go", "docs/opencode.md", "a b/*"},
+	} {
+		for _, file := range files {
+			for tool, param := range map[string]string{"write": "file_path", "edit": "filePath", "notebook_edit": "notebook_path", "mcp__files__write_file": "path"} {
+				for _, agent := range []string{"claude-code", "codex", "gemini", "opencode", "main"} {
+					if v := ownCall(t, p, agent, tool, map[string]string{param: file, "content": "see .claude/settings.json"}); v.Mode != mode {
+						t.Errorf("%s %s of %s: %s, want %s: %q", tool, file, agent, v.Mode, mode, v.Sentences())
+					}
+				}
+			}
+			patch := "*** Begin Patch\n*** Update File: " + file + "\n@@\n-a\n+b\n*** End Patch"
+			if v := ownCall(t, p, "codex", "apply_patch", map[string]string{"input": patch}); v.Mode != mode {
+				t.Errorf("a patch of %s: %s, want %s", file, v.Mode, mode)
+			}
+		}
+	}
+	if v := ownCall(t, p, "claude-code", "read", map[string]string{"file_path": "/home/me/.claude/settings.json"}); v.Mode != taint.Allow {
+		t.Errorf("reading them: %s", v.Mode)
+	}
+}
+
+// TestH761ACommandThatChangesAnAgentsHooksAsks: looking at them, and committing them, passes.
+func TestH761ACommandThatChangesAnAgentsHooksAsks(t *testing.T) {
+	p := must(t, policy.Config{})
+	for mode, commands := range map[taint.Mode][]string{
+		taint.Confirm: {
+			`echo '{"disableAllHooks":true}' > .claude/settings.local.json`, "cd .claude && echo '{}' > settings.local.json", "cp x.json .claude/settings.json", "sed -i s/a/b/ .claude/settings.json",
+			"mv x.json .gemini/settings.json", "rm -rf .claude", "mv evil .claude", "ln -s .claude x", "rm .opencode/plugin/verifier.js", `python3 -c "open('.claude/settings.json','w').write('{}')"`,
+			"tee .claude/settings.local.json < x", "echo x > '.cla'ude/settings.json", "echo x > .claude/set*.json", "cp x .cl*/settings.json", "cp x .claude/{settings,y}.json", "tar xf x.tar -C .claude",
+			"d=.claude; echo x > $d/settings.json", "echo x > $CLAUDE_CONFIG_DIR/settings.json", "git checkout evil -- .claude", "git checkout evil -- .claude/settings.json", "truncate -s0 .claude/settings.json", "touch opencode.json",
+			"jq '.hooks={}' .claude/settings.json > t && mv t .claude/settings.json", "chmod 000 .codex/config.toml", "cp x ~/go/bin/verifier-hook",
+			"claude --bare -p x", `claude -p x --settings '{"disableAllHooks":true}'`, "CLAUDE_CONFIG_DIR=/tmp/x claude -p x", "HOME=/tmp/x claude -p x", "codex exec --disable hooks x", "npx @anthropic-ai/claude-code --setting-sources project -p x",
+		},
+		taint.Allow: {
+			"cat .claude/settings.json", "jq . .claude/settings.json", "ls -la .claude", "grep -n hooks .claude/settings.json", "git add .claude/settings.json", "git diff .claude/settings.json", "git commit -m 'Change .claude/settings.json'",
+			"mkdir -p .claude/commands", "rm .claude/commands/x.md", "claude --version", "claude -p 'review this'", "rm -rf bin", "npm test", "echo x > settings.json", "rm *.o",
+		},
+	} {
+		for _, command := range commands {
+			if v := ownCall(t, p, "claude-code", "exec", map[string]string{"command": command, "workdir": "/home/me/app"}); v.Mode != mode {
+				t.Errorf("%s: %s, want %s: %q", command, v.Mode, mode, v.Sentences())
+			}
+			if v := ownCall(t, p, "claude-code", "mcp__shell__run", map[string]string{"command": command, "cwd": "/home/me/app"}); mode == taint.Confirm && v.Mode != mode {
+				t.Errorf("by a server's shell, %s: %s, want %s: %q", command, v.Mode, mode, v.Sentences())
+			}
+		}
+	}
+}
