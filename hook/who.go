@@ -94,13 +94,15 @@ var errNoLine = errors.New("the parent processes are not known")
 // lineOf looks up the line of processes.
 func lineOf() (line, error) {
 	var out line
-	for pid := os.Getppid(); pid > 0 && len(out) < longestLine; {
+	for pid := os.Getppid(); pid > 0; {
 		p, err := look(pid)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, p)
-		pid = p.parent
+		if pid = p.parent; pid > 0 && len(out) == longestLine {
+			return nil, errNoLine // an agent may be above what we have looked at
+		}
 	}
 	if len(out) == 0 {
 		return nil, errNoLine

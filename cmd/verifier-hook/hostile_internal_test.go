@@ -738,3 +738,22 @@ func TestH763AFileThatNeverEndsDoesNotHoldTheHook(t *testing.T) {
 		}
 	}
 }
+
+// H767: an agent puts so many shells between itself and another agent that the hook does not look as far up as itself.
+func TestH767AnAgentFarBelowAnAgentIsNotItsOwners(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
+	outer := r.file("outer", callOf("claude-code", "Bash", `{"command":"sh deep 80"}`))
+	inner := r.file("inner", strings.Replace(callOf("claude-code", "Bash", date), `"s1"`, `"s2"`, 1))
+	hook := func(file string) string {
+		return "BE=hook " + os.Args[0] + " claude-code " + strings.Join(r.flags(), " ") + " <" + file
+	}
+	deep := r.file("deep", `if [ $1 -gt 0 ]; then sh $0 $(($1 - 1)); else BE=agent DO='`+hook(inner)+`' `+os.Args[0]+"; fi\n:\n")
+	for _, shells := range []string{"3", "80"} {
+		agentOnTerminal(r, hook(outer)+"; sh "+deep+" "+shells)
+		c := r.g.last(t, "/verify").body.Context
+		if c["sessionKey"] != "agent:claude-code:s2" || c["senderIsOwner"] != nil {
+			t.Errorf("below %s shells: %v", shells, c)
+		}
+	}
+}
