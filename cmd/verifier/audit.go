@@ -44,7 +44,7 @@ func (*AuditVerifyCmd) Help() string {
     $ verifier audit verify copy.jsonl --key 9f2c…
     error: copy.jsonl: line 17: was edited: it does not match its hash
 
-The MACs are checked with the state directory's record.key. Without it, as for a copy elsewhere, the output says that they were not: then a line that someone else wrote after the last signature would not show.
+The MACs are checked with the state directory's record.key. If that is missing there, nothing shows who wrote the server's own record, and this fails. For a copy elsewhere, the output says that they were not checked: then a line that someone else wrote after the last signature would not show.
 
 If entries that the store had seen were gone when the server started, the record says so itself. This command fails then, until you accept the loss with --accept-losses.
 
@@ -76,7 +76,11 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 	if r, err = c.find(a, c.Files); err != nil {
 		return nil, rep, err
 	}
-	o := audit.VerifyOptions{Secret: c.secret(r.state), Whole: r.whole}
+	secret, why := c.secret(r.state)
+	if why != nil && r.current && c.Key == "" { // a program that can rewrite the record can take the key away, too
+		return r, rep, &failure{fmt.Sprintf("nothing shows that the server wrote this record: %v", why), "bring record.key back from a backup, or name the public key with --key"}
+	}
+	o := audit.VerifyOptions{Secret: secret, Whole: r.whole}
 	if c.Key != "" {
 		if o.Key, err = hex.DecodeString(c.Key); err != nil || len(o.Key) != ed25519.PublicKeySize {
 			return r, rep, &failure{"--key is not an ed25519 public key", "it is 64 hex digits; `verifier audit verify` prints the one of a record"}
@@ -90,17 +94,13 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 	return r, rep, err
 }
 
-// secret is the state directory's key, nil where there is none. Without it and
+// secret is the state directory's key, nil where there is no such directory. Without it and
 // without --key the record can only vouch for itself.
-func (c *AuditVerifyCmd) secret(state *config.State) ed25519.PrivateKey {
+func (c *AuditVerifyCmd) secret(state *config.State) (ed25519.PrivateKey, error) {
 	if state == nil {
-		return nil
+		return nil, nil
 	}
-	key, err := state.RecordKey()
-	if err != nil {
-		return nil // a state directory without a key has nothing to compare with; the report says so
-	}
-	return key
+	return state.RecordKey()
 }
 
 // head is what the store has seen, for the record that is being written there
