@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto";
 import { WireError } from "./wire.js";
 
 const maxText = 4000;
-const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|sources|endorse|distrust|pause|resume|mute|unmute|away|back|grants|revoke)(?:\s[\s\S]*)?)$/i;
+const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|sources|endorse|distrust|pause|resume|mute|unmute|away|back|grants|revoke|pair)(?:\s[\s\S]*)?)$/i;
 
 // A line with a code somewhere in a longer message: OpenClaw may put messages together that come quickly one after another.
-const codeInside = /^\s*(?:@\S+\s+)?\.(?:approve|deny)\s.*\b[0-9a-f]{8}\b/im;
+const codeInside = /^\s*(?:@\S+\s+)?\.(?:approve|deny|pair)\s.*\b[0-9a-f]{8}\b/im;
 
 const switchedOff = "verifier takes no answers from this chat (relayApprovals is off). Answer where it asked you.";
 const notAlone = "A line of this message is an answer to verifier, so the agent did not get any of it and verifier neither. Send that line alone.";

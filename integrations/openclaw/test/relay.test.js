@@ -92,3 +92,11 @@ test("no other plugin sees a command first", () => {
 	const [hook] = load({ url: "http://127.0.0.1:1/verify", secret }).registered("before_dispatch");
 	assert.equal(hook.priority, Number.MAX_SAFE_INTEGER);
 });
+
+test("H769 the code by which a person is paired does not reach the model", async (t) => {
+	const server = await listen(t, () => ({ kind: "misunderstood", text: "not here" }));
+	for (const relayApprovals of [true, false]) {
+		const host = load({ url: server.url, secret, relayApprovals });
+		for (const c of [".pair bf619df9", "@claw_bot .Pair BF619DF9", "look\n.pair bf619df9"]) assert.equal((await host.run("before_dispatch", typed(c), dm))?.handled, true, c);
+	}
+});
