@@ -19,6 +19,9 @@ var asksPaths = pairs(`.claude/settings.json .claude/settings.local.json claude-
 	opencode/tui.json opencode/verifier-tui.js /opencode.json /opencode.jsonc
 	bin/verifier sbin/verifier`)
 
+// longestPath is longer than systems take.
+const longestPath = 4096
+
 // hookProgram is the program that the agents run.
 const hookProgram = "verifier-hook"
 
@@ -68,6 +71,9 @@ func changesHooks(does *command.Command, t *text) bool {
 			return true
 		}
 	}
+	if len(does.Programs) == 0 {
+		return false // no command
+	}
 	if find(agentNames, t.lower) != nil && t.readings(true, func(b []byte) bool { return find(unhooked, b) != nil || starts(t.raw, []byte("HOME=")) }) {
 		return true
 	}
@@ -94,8 +100,11 @@ func wordsOf(list string) *matcher {
 
 // runsHooks reports whether a path, which may be a pattern, is such a file or below it; or, if whole directories count, the directory of one.
 func runsHooks(name string, directories bool) bool {
+	if name = path.Clean(strings.ReplaceAll(name, `\`, "/")); len(name) > longestPath {
+		return false
+	}
 	dir := ""
-	for part := range plainParts(path.Clean(strings.ReplaceAll(name, `\`, "/"))) {
+	for part := range plainParts(name) {
 		if slices.ContainsFunc(asksPaths, func(p pathEnd) bool {
 			return namedBy(part, p.name) && (p.dir == "" || namedBy(dir, p.dir))
 		}) {

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/policy"
@@ -45,6 +46,12 @@ func TestH760WritingAnAgentsHooksAsks(t *testing.T) {
 				t.Errorf("a patch of %s: %s, want %s", file, v.Mode, mode)
 			}
 		}
+	}
+	if v := ownCall(t, p, "claude-code", "mcp__notes__add", map[string]string{"text": "Run claude --bare, and change .claude/settings.json."}); v.Mode != taint.Allow {
+		t.Errorf("a text about them: %s, %q", v.Mode, v.Sentences())
+	}
+	if v := ownCall(t, p, "claude-code", "write", map[string]string{"file_path": strings.Repeat("a/../", 2000) + ".claude/settings.json", "content": "x"}); v.Mode != taint.Confirm {
+		t.Errorf("a long way there: %s", v.Mode)
 	}
 	if v := ownCall(t, p, "claude-code", "read", map[string]string{"file_path": "/home/me/.claude/settings.json"}); v.Mode != taint.Allow {
 		t.Errorf("reading them: %s", v.Mode)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 )
 
@@ -93,5 +96,44 @@ func TestH766InitKeepsWhoMayReadAnAgentsSettings(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v: %v, %v", flags, info.Mode(), err)
 		}
+	}
+}
+
+// TestH768WithoutItsKeyTheServersRecordIsNotOK: all of it could have been written anew, under any key.
+func TestH768WithoutItsKeyTheServersRecordIsNotOK(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	state, err := config.OpenState(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, errServer := state.ServerKey()
+	key, err := state.RecordKey()
+	if err := errors.Join(errServer, err); err != nil {
+		t.Fatal(err)
+	}
+	l, err := audit.Open(recordPath(config.Default(), state), audit.Options{Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Append(audit.Entry{Kind: audit.KindNote, Note: "x"}), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	verify := func(flags ...string) (string, int) {
+		cmd := exec.CommandContext(t.Context(), "verifier", append([]string{"audit", "verify", "--state", dir}, flags...)...)
+		out, _ := cmd.CombinedOutput() // the code says it
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, code := verify(); code != 0 {
+		t.Errorf("with its key: %d\n%s", code, out)
+	}
+	if err := os.Remove(filepath.Join(dir, "record.key")); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := verify(); code != 1 || !strings.Contains(out, "nothing shows that the server wrote this record") || strings.Contains(out, "ok:") {
+		t.Errorf("without its key: %d\n%s", code, out)
+	}
+	if out, code := verify("--key", hex.EncodeToString(key.Public().(ed25519.PublicKey))); code != 0 { //nolint:errcheck // it is one
+		t.Errorf("with the public key: %d\n%s", code, out)
 	}
 }
