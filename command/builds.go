@@ -8,8 +8,11 @@ import (
 // Builds reports whether the command builds, tests or commits what is in the workspace, in the usual way, and does nothing else. What
 // it runs is what the files there say: it loads no other settings or code, names no file to write, deletes nothing and changes
 // no history. It must be [Command.Contained] as well.
-func (c *Command) Builds() bool {
-	return c.Contained() && len(c.Runs) > 0 && !c.Strays && !c.Destroys && !c.Rewrites && len(c.Writes) == 0 && len(c.Variables) == 0 && !c.Environment && c.Others == ""
+func (c *Command) Builds() bool { return !c.Strays && c.onlyRuns() }
+
+// onlyRuns reports whether the command is known to do nothing but by what it runs from the workspace.
+func (c *Command) onlyRuns() bool {
+	return c.Contained() && len(c.Runs) > 0 && !c.Destroys && !c.Rewrites && len(c.Writes) == 0 && len(c.Variables) == 0 && !c.Environment && c.Others == ""
 }
 
 // buildTargets are the targets of make, and the scripts of npm, that build and test by convention. What any other does, its name does
@@ -20,9 +23,12 @@ var buildTargets = set("all build test tests check lint vet typecheck type-check
 // subcommands are listed by both.
 var builds = map[string]*sub{
 	"make": targets("-j: -k -s -w --silent --no-print-directory --keep-going"), "gmake": targets("-j: -k -s -w --silent --no-print-directory --keep-going"),
-	"go test":     most(-1, "-v -race -run: -count: -short -cover -bench: -benchmem -benchtime: -timeout: -tags: -json -failfast -parallel: -cpu: -p: -list: -skip: -shuffle: -trimpath"),
-	"go vet":      most(-1, "-v -tags: -json"),
-	"go build":    most(-1, "-v -race -tags: -p: -trimpath"),
+	"go test":    most(-1, "-v -race -run: -count: -short -cover -bench: -benchmem -benchtime: -timeout: -tags: -json -failfast -parallel: -cpu: -p: -list: -skip: -shuffle: -trimpath"),
+	"go vet":     most(-1, "-v -tags: -json"),
+	"go build":   most(-1, "-v -race -tags: -p: -trimpath"),
+	"go version": most(0, ""), "go list": most(-1, "-deps -test -e -json -m"),
+	"go env":        {operands: set("GOARCH GOBIN GOCACHE GOMOD GOMODCACHE GOOS GOPATH GOROOT GOTOOLCHAIN GOVERSION GOWORK CGO_ENABLED"), most: -1, least: 1}, // others hold proxies with passwords
+	"npm --version": most(0, ""), "npm -v": most(0, ""), "npm ls": most(0, "--depth:"), "cargo --version": most(0, ""),
 	"cargo build": most(0, cargoBuilds), "cargo check": most(0, cargoBuilds), "cargo clippy": most(0, cargoBuilds), "cargo test": most(1, cargoBuilds+" --no-run --no-fail-fast"),
 	"npm test": most(0, "--silent -s"), "npm t": most(0, "--silent -s"), "npm run": targets("--silent -s"), "npm run-script": targets("--silent -s"),
 	"pnpm test": most(0, "--silent -s"), "pnpm t": most(0, "--silent -s"), "pnpm run": targets("--silent -s"),
@@ -76,6 +82,16 @@ func inBuild(n string, args []arg) bool {
 
 // isBuild reports whether a program with these arguments is in the table.
 func isBuild(n string, args []arg) bool {
+	n, args = verbOf(n, args)
+	s := builds[n]
+	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
+		return false
+	}
+	return s.fits(n, args)
+}
+
+// verbOf is a program with its subcommand, as the tables have it, and the arguments of that; "" where there is none that is known.
+func verbOf(n string, args []arg) (verb string, rest []arg) {
 	if len(args) > 1 && unversioned(n) == "python" && args[0].text == "-m" && args[1].fixed {
 		n, args = "python -m "+args[1].text, args[2:]
 	}
@@ -83,20 +99,16 @@ func isBuild(n string, args []arg) bool {
 		if global := subs[""]; global != nil {
 			rest, ok := global.options.leading(args)
 			if !ok {
-				return false
+				return "", nil
 			}
 			args = rest
 		}
 		if len(args) == 0 || !args[0].fixed {
-			return false
+			return "", nil
 		}
 		n, args = n+" "+args[0].text, args[1:]
 	}
-	s := builds[n]
-	if s == nil || slices.ContainsFunc(args, func(a arg) bool { return a.text == "--" }) {
-		return false
-	}
-	return s.fits(n, args)
+	return n, args
 }
 
 // fits reports whether these are arguments of the table: each option exactly as it is there, and operands that are places in the workspace.
@@ -118,7 +130,10 @@ func (s *sub) fits(n string, args []arg) bool {
 		return false
 	}
 	return !slices.ContainsFunc(operands, func(a arg) bool {
-		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.operands != nil && !s.operands[a.text] || runners[n] && !looksLikeTest(a.text)
+		if s.operands != nil {
+			return !a.fixed || !s.operands[a.text]
+		}
+		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.shape != nil && !s.shape.MatchString(a.text) || runners[n] && !looksLikeTest(a.text)
 	})
 }
 
@@ -190,7 +205,7 @@ func (o options) exactly(n, text string) bool {
 }
 
 // equalSigns are options that may be given a word.
-var equalSigns = set("--pretty --porcelain --untracked-files --decorate --stat --color --colour")
+var equalSigns = set("--pretty --format --porcelain --untracked-files --decorate --stat --color --colour")
 
 // isBelow reports whether an operand is a place in the workspace and nothing else: for go a directory, not a package by its name.
 func isBelow(n, operand string) bool {

@@ -266,10 +266,20 @@ var (
 // which runs the line.
 var plainClass = match(`\\.|\[\^?(?:[^/|#,@;\\\[\]^\n]|\[:[a-z]+:\])+\]`)
 
+// In a script that is one command with slashes, a class may hold all that would end other commands.
+var (
+	slashClass = match(`\\.|\[\^?(?:[^/\\\[\]^\n]|\[:[a-z]+:\])+\]`)
+	sedSlashes = match(`^\s*` + sedAddress + `\s*(?:s/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/[gpiI0-9]*|[pdqD=GHhgxnN])\s*$`)
+)
+
 // sedScript reports whether a script only prints, deletes and replaces. A semicolon ends a command only where
 // all parts are such commands.
 func sedScript(s string) bool {
-	if strings.Contains(s, "[") && strings.Contains(plainClass.regexp().ReplaceAllString(s, ""), "[") {
+	class := plainClass
+	if sedSlashes.MatchString(s) {
+		class = slashClass
+	}
+	if strings.Contains(s, "[") && strings.Contains(class.regexp().ReplaceAllString(s, ""), "[") {
 		return false
 	}
 	if sedPlain.MatchString(s) || sedReplace.MatchString(s) {

@@ -30,25 +30,26 @@ const (
 
 // Command is what a command line does. Its zero value does nothing.
 type Command struct {
-	Programs []Program // in the order of the text
-	Fetcher  string    // the first program or name that reaches the network, or ""
-	Sends    string    // the first that may send data out there, or change or publish something; "" where it only fetches, or reaches nothing
-	Saves    bool      // what it fetches may be stored in files
-	Hosts    []Host    // that it names to connect to
-	Opaque   string    // why it can't be read at all, as the end of "This command …"; or ""
-	Unknown  []string  // programs that are not in the table, or used in a way that is not
-	Runs     []string  // programs that execute what is in the workspace: make, go test, git commit
-	Strays   bool      // it runs something that is no part of a build, see [Command.Builds]
-	Wider    bool      // it does more than to look at files that it names
-	Writes   []string  // files that it writes, where the text names them
-	Rewrites bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
-	Respells bool      // what it prints is not what its text says: echo -e, echo *
-	Foreign  bool      // it puts files of another branch or commit into the workspace
-	Outside  string    // a write that may reach beyond the workspace or into what runs later, or ""
-	Destroys bool      // it can't be undone
-	Deletes  bool      // it deletes files
-	Fetched  bool      // it runs what it has fetched
-	RunsPage bool      // what it runs is a text that it has fetched, and no package: curl | sh
+	Programs  []Program // in the order of the text
+	Fetcher   string    // the first program or name that reaches the network, or ""
+	Sends     string    // the first that may send data out there, or change or publish something; "" where it only fetches, or reaches nothing
+	Saves     bool      // what it fetches may be stored in files
+	Hosts     []Host    // that it names to connect to
+	Opaque    string    // why it can't be read at all, as the end of "This command …"; or ""
+	Unknown   []string  // programs that are not in the table, or used in a way that is not
+	Runs      []string  // programs that execute what is in the workspace: make, go test, git commit
+	Strays    bool      // it runs something that is no part of a build, see [Command.Builds]
+	StraysFar bool      // and that does not show what git keeps either, see [Command.Inspects]
+	Wider     bool      // it does more than to look at files that it names
+	Writes    []string  // files that it writes, where the text names them
+	Rewrites  bool      // it changes files of the workspace in ways that its text does not show: git checkout, git apply
+	Respells  bool      // what it prints is not what its text says: echo -e, echo *
+	Foreign   bool      // it puts files of another branch or commit into the workspace
+	Outside   string    // a write that may reach beyond the workspace or into what runs later, or ""
+	Destroys  bool      // it can't be undone
+	Deletes   bool      // it deletes files
+	Fetched   bool      // it runs what it has fetched
+	RunsPage  bool      // what it runs is a text that it has fetched, and no package: curl | sh
 
 	Reads       []Read   // files and directories that it reads or lists
 	Seeks       []string // patterns that a search finds in files of any name, and shows the lines
@@ -212,6 +213,7 @@ func (c *Command) Add(o Command) {
 	c.Respells = c.Respells || o.Respells
 	c.Foreign = c.Foreign || o.Foreign
 	c.Strays = c.Strays || o.Strays
+	c.StraysFar = c.StraysFar || o.StraysFar
 	c.Wider = c.Wider || o.Wider
 	c.Stores = c.Stores || o.Stores
 	c.Settings = c.Settings || o.Settings

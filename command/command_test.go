@@ -66,6 +66,27 @@ func TestH185OnlyTheUsualBuildsAreBuilds(t *testing.T) {
 	}
 }
 
+// TestWhatGitKeepsIsShown: the table both ways. What shows it is no build by itself.
+func TestWhatGitKeepsIsShown(t *testing.T) {
+	for _, text := range append(lines(t, "inspects.txt"), lines(t, "builds.txt")...) {
+		if c := command.Parse(text); !c.Inspects() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+	for _, text := range []string{"git show HEAD", "git branch", "git log -1", "git stash list"} {
+		if c := command.Parse(text); c.Builds() {
+			t.Errorf("%q: %+v", text, c)
+		}
+	}
+	for _, file := range []string{"harmless.txt", "fetching.txt", "unknown.txt", "notinspects.txt"} {
+		for _, text := range lines(t, file) {
+			if c := command.Parse(text); c.Inspects() || c.Builds() {
+				t.Errorf("%q: %+v", text, c)
+			}
+		}
+	}
+}
+
 // partOfBuilds do nothing that reading does not.
 var partOfBuilds = map[string]bool{"echo hello": true, "cat README.md": true}
 

@@ -6,6 +6,7 @@ import "strings"
 type sub struct {
 	options  options
 	operands map[string]bool // those that it may have; nil is any
+	shape    *pattern        // what they look like; nil is any
 	most     int             // how many operands it may have; -1 is any number
 	least    int             // and how many it must have
 	needs    string          // an option that it must have; "" is none
@@ -59,10 +60,11 @@ var families = map[string]map[string]*sub{
 	"cargo": subs(
 		"build check test clippy bench doc", "--release --all --workspace -p: --package: --lib --bins --bin: --test: --tests --examples --features: --all-features --no-default-features -q --quiet -v --verbose --no-run --all-targets --offline --locked --frozen -j: --jobs: --message-format: --no-deps --fix --allow-dirty --nocapture",
 		"fmt", "--all --check -q",
+		"--version=0", "",
 		"tree metadata", "--offline --locked --frozen -p: --depth: --format-version: --no-deps",
 		"clean", "-p: --release -q",
 	),
-	"npm": scripts("test t tst", "--silent -s"), "pnpm": scripts("test t", "--silent -s -r"), "yarn": scripts("test build lint", "--silent -s"), "bun": scripts("test", ""),
+	"npm": scripts("test t tst", "--silent -s", "ls=0", "--depth:"), "pnpm": scripts("test t", "--silent -s -r"), "yarn": scripts("test build lint", "--silent -s"), "bun": scripts("test", ""),
 }
 
 const gitLooks = `--oneline --stat --shortstat --numstat --name-only --name-status --graph --all --decorate --no-decorate --no-color --color -p -u -U: -n: -# --patch --cached --staged
@@ -91,8 +93,8 @@ func subs(pairs ...string) map[string]*sub {
 }
 
 // scripts is npm and its like: the script to test, and the usual ones behind run.
-func scripts(tests, list string) map[string]*sub {
-	out := subs(tests+"", list, "run run-script", list, "-v --version", "")
+func scripts(tests, list string, more ...string) map[string]*sub {
+	out := subs(append(more, tests, list, "run run-script", list, "-v --version", "")...)
 	for _, n := range []string{"run", "run-script"} {
 		s := *out[n]
 		s.operands, s.most = usualTargets, 1

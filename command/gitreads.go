@@ -43,7 +43,8 @@ func (f *files) gitPlace(args []arg) []arg {
 func (f *files) gitVerb(verb string, args []arg) {
 	operands := gitOperands(verb, args)
 	starts := len(operands) == 0 && slices.ContainsFunc(args, func(a arg) bool { return gitStarts[a.text] })
-	f.Rewrites = f.Rewrites || gitRewrites[verb] && !starts
+	lists := verb == "stash" && len(args) > 0 && args[0].text == "list"
+	f.Rewrites = f.Rewrites || gitRewrites[verb] && !starts && !lists
 	f.gitFrom(verb, args, operands)
 	shows := f.gitTexts(verb, args)
 	if verb == "grep" {

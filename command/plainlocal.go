@@ -9,6 +9,8 @@ import (
 // shows a whole file, takes the name of a commit, opens an editor, or searches files that are hidden or that the project does not keep.
 var localCommands = []string{
 	`pwd`,
+	`date( -u)?`, `uname( -a)?`, `whoami`, `hostname`, `uptime`, `nproc`, `arch`, `id`, `df -h`, `free -h`,
+	`(node|python|python3|ruby|perl|php|gcc|clang|make|docker|pip|pip3) --version`,
 	`ls( -(1|a|A|l|la|al|lh|lah|lt))*( PLACE)*`,
 	`git status( (--short|-s|--branch|-b|-sb|--porcelain))*`,
 	`git log( (--oneline|--stat|--graph|--decorate|-[1-9][0-9]?|-n [1-9][0-9]?))*`,

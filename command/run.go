@@ -34,7 +34,9 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	k := kindOf(n)
-	r.Strays = r.Strays || !k.shell && !inBuild(n, args[1:])
+	strays := !k.shell && !inBuild(n, args[1:])
+	r.Strays = r.Strays || strays
+	r.StraysFar = r.StraysFar || strays && !isInspection(n, args[1:])
 	r.Wider = r.Wider || isWider(n, k, args[1:])
 	r.expansions(n, args[1:])
 	r.alters(n, args[1:])
@@ -168,7 +170,7 @@ func (c *reach) subcommand(n string, args []arg) bool {
 
 // known reports whether the table has a program with these arguments, and notes what it writes and runs.
 func (r *reader) known(n string, args []arg) bool {
-	if plain[n] {
+	if plain[n] || len(args) == 1 && versions[n+" "+args[0].text] {
 		return true
 	}
 	switch n {

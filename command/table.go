@@ -59,10 +59,11 @@ var shellOptions = set("--login --posix --norc --noprofile --verbose --restricte
 var interpreters = set(`python pypy perl ruby node nodejs php lua luajit tclsh wish expect osascript pwsh powershell cmd ts-node tsx rscript r julia
 	zsh ksh mksh pdksh oksh yash fish csh tcsh elvish nu xonsh jshell groovy scala ghci runghc ocaml sqlite gdb lldb irb ipython dc m4 ed ex`)
 
-// versions only say which version it is. Others with such an option read their input: python -v, ed -v.
+// versions only say which version it is, whatever is in the workspace. Others with such an option read their input: python -v, ed -v.
 var versions = map[string]bool{
 	"python --version": true, "python -V": true, "pypy --version": true, "node --version": true, "node -v": true, "nodejs --version": true, "nodejs -v": true,
 	"ruby --version": true, "ruby -v": true, "perl --version": true, "perl -v": true, "php --version": true, "php -v": true,
+	"gcc --version": true, "clang --version": true, "make --version": true, "docker --version": true, "java -version": true, "pip --version": true, "pip3 --version": true,
 }
 
 // workspaceModules are what python -m builds and tests with.

@@ -177,7 +177,8 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 
 // build notes whether a command only builds, tests or commits what is in the workspace.
 func (pl planner) build(c *toolcall.Call, does *command.Command) {
-	pl.builds = pl.Workspace && pl.rule.startsHere() && does.Builds() && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && pl.only.ok && isOwners(c, &pl.Initiator)
+	knows := does.Builds() || codingAgents[c.Agent()] && does.Inspects()
+	pl.builds = pl.Workspace && pl.rule.startsHere() && knows && !does.Climbs && isGitAtHome(does, pl.inside) && !runsOthers(does) && pl.only.ok && isOwners(c, &pl.Initiator)
 	pl.TestsAll = pl.builds && c.Context.Workspace != "" && (pl.only.dir == "" || pl.only.dir == c.Context.Workspace) && command.TestsAll(pl.only.text)
 }
 

@@ -23,7 +23,7 @@ type Quiet struct {
 	// this turn, or the policy allowed before outside content came in.
 	Completes bool `yaml:"completes"`
 	// Local lets a command pass that only lists and searches files of the workspace,
-	// or stages, commits and shows changes there: see [command.PlainLocal].
+	// stages, commits and shows changes there, or says which machine or version it is: see [command.PlainLocal].
 	Local bool `yaml:"local"`
 	// Own lets a call pass whose values came only from tools with the label own, or from the user's messages, if nothing else came in from outside.
 	Own bool `yaml:"own"`
@@ -95,7 +95,7 @@ func (j *judgement) allowLocal() {
 		return
 	}
 	j.out.Mode, j.out.LevelAlone = allow, false
-	j.out.add(localRule, "This only lists and searches files of the workspace, or stages, commits and shows changes there, and you have seen all that was written there since outside content came in: allow.", allow)
+	j.out.add(localRule, "This only lists and searches files of the workspace, stages, commits and shows changes there, or says which machine or version it is, and you have seen all that was written there since outside content came in: allow.", allow)
 }
 
 // InWorkspace reports whether it matters for the call that a person has seen what was written into the workspace: see [session.View.Workspace].

@@ -88,7 +88,10 @@ func (pl *Plan) RunsModules() bool {
 }
 
 // hookless are the commands of git that run filters and settings of the workspace, and no hook.
-var hookless = map[string]bool{"git status": true, "git diff": true, "git log": true, "git add": true}
+var hookless = map[string]bool{
+	"git status": true, "git diff": true, "git log": true, "git add": true, "git show": true, "git blame": true, "git ls-files": true, "git ls-tree": true, "git rev-parse": true, "git rev-list": true,
+	"git merge-base": true, "git describe": true, "git shortlog": true, "git remote": true,
+}
 
 // buildsSeen reports whether a call of a run that the owner or the runtime started only builds, tests or commits in the workspace, and a
 // person has seen all that outside content could have put there. Where secrets were read as well, or the call holds one, a commit
@@ -106,7 +109,7 @@ func (j *judgement) allowSeen() {
 		return
 	}
 	j.out.Mode, j.out.LevelAlone = allow, false
-	j.out.add(seenRule, "This builds, tests or commits what is in the workspace, and you have seen all that was written there since outside content came in, so it may run.", allow)
+	j.out.add(seenRule, "This builds, tests, commits or shows what is in the workspace, and you have seen all that was written there since outside content came in, so it may run.", allow)
 }
 
 // codingAgents are those whose shell is how they look at files. The gateway's own hook names them.

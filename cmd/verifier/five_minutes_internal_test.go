@@ -70,9 +70,9 @@ func TestTheOpenClawPageAsWritten(t *testing.T) {
 			t.Errorf("`%s` does not show that OpenClaw asks:\n%s", s.command, shown)
 		}
 	}
-	agent := n.follow("openclaw agent --session-key agent:main:first --message 'Fetch https://example.com/ and then run `date`.'")
+	agent := n.follow("openclaw agent --session-key agent:main:first --message 'Fetch https://example.com/ and then run `touch hello && date`.'")
 	agent.sees(`(?m)^web_fetch: ran$`)
-	n.follow("verifier watch").allows("date")
+	n.follow("verifier watch").allows("touch hello && date")
 	agent.sees(`(?m)^exec: ran$`)
 	agent.ends()
 	n.sawThePage()

@@ -1,7 +1,7 @@
 // A model that does what it is told, behind an OpenAI-compatible API. In the last message that holds any, each line
 // `RUN <tool> <json>` is a tool call, one a turn; `ALSO <tool> <json>` is one more in the same turn. When all have run it answers
 // DONE, the script's own number (`SCRIPT <n>`) and what each tool returned: OpenClaw also starts runs by itself, and their answers
-// must not be taken for another's. The README's sentence, Fetch … and then run `date`, is a
+// must not be taken for another's. The README's sentence, Fetch … and then run `x`, is a
 // script as well; whatever page it names, the test's own is fetched. When the plugin says that the owner has approved a call, the
 // model makes its last call again.
 

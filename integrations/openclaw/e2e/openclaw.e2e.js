@@ -33,7 +33,7 @@ test("the README's commands load the plugin, and it says so", async () => {
 test("the README's first call waits, and runs when the owner approves it", patient, async () => {
 	const answer = rig.makeTheFirstCall();
 	const { ref, text } = await rig.pending();
-	assert.match(text, /│ date$/m);
+	assert.match(text, /│ touch hello && date$/m);
 	await rig.owner("approve", ref);
 	assert.match(await answer, new RegExp(`${new Date().getFullYear()}`));
 });
