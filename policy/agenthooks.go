@@ -51,12 +51,14 @@ func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) b
 	case pl.Shell:
 		return changesHooks(does, t)
 	case fileWriters[pl.rule.name]:
-		return slices.ContainsFunc(filesOf(c), func(name string) bool { return runsHooks(inWorkspaceOf(c, name), false) })
+		from := startsOf(c)
+		return slices.ContainsFunc(filesOf(c), func(name string) bool { return namesHooks(from, name) })
 	case !pl.sink:
 		return false
 	}
+	from := startsOf(c)
 	for at, value := range c.Strings {
-		if at != value && runsHooks(inWorkspaceOf(c, value), false) {
+		if at != value && namesHooks(from, value) {
 			return true
 		}
 	}
@@ -127,10 +129,21 @@ func namedBy(part, name string) bool {
 	return err != nil || found
 }
 
-// inWorkspaceOf is a path from where a coding agent works.
-func inWorkspaceOf(c *toolcall.Call, name string) string {
-	if c.Context.Workspace == "" || isRooted(name) {
-		return name
+// startsOf are the directories from which a call's paths may be meant.
+func startsOf(c *toolcall.Call) []string {
+	from := []string{".", c.Context.Workspace, c.Context.Directory}
+	for at, value := range c.Strings {
+		if at != value && directoryParams[at] {
+			from = append(from, value)
+		}
 	}
-	return c.Context.Workspace + "/" + name
+	return from
+}
+
+// namesHooks reports whether a path is such a file, from one of these directories.
+func namesHooks(from []string, name string) bool {
+	if isRooted(name) {
+		return runsHooks(name, false)
+	}
+	return slices.ContainsFunc(from, func(start string) bool { return runsHooks(start+"/"+name, false) })
 }

@@ -47,6 +47,9 @@ func TestH760WritingAnAgentsHooksAsks(t *testing.T) {
 			}
 		}
 	}
+	if v := ownCall(t, p, "codex", "apply_patch", map[string]string{"input": "*** Begin Patch\n*** Update File: config.toml\n@@\n-a\n+b\n*** End Patch", "workdir": "/home/me/.codex"}); v.Mode != taint.Confirm {
+		t.Errorf("a patch from their directory: %s", v.Mode)
+	}
 	if v := ownCall(t, p, "claude-code", "mcp__notes__add", map[string]string{"text": "Run claude --bare, and change .claude/settings.json."}); v.Mode != taint.Allow {
 		t.Errorf("a text about them: %s, %q", v.Mode, v.Sentences())
 	}
