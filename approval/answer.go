@@ -353,13 +353,13 @@ func (t *terms) effects(c *Card, q *Question, ch *Change, now time.Time) {
 // while the level is no worse than what the card showed.
 func (t *terms) grant(c *Card, q *Question) *session.Grant {
 	s := q.Ask.Bound(q.scope())
-	by := q.people(true)
-	if !s.Lasting() || !q.Ask.Lasting || !t.covers(by, q.Ask) || s.Like && q.Ask.Like == "" {
+	by, ids := q.people(true), joinVotes(q.Votes, true, func(v *Vote) string { return v.ID })
+	if !s.Lasting() || !q.Ask.Lasting || !t.covers(givers(by, ids), q.Ask) || s.Like && q.Ask.Like == "" {
 		return nil
 	}
 	g := &session.Grant{
 		Conversation: q.Ask.Conversation, Tool: q.Ask.Tool, Agent: q.Ask.Agent, Session: q.Ask.Window,
-		ID: c.ID, By: by, Level: q.Ask.Level,
+		ID: c.ID, By: by, IDs: ids, Level: q.Ask.Level,
 	}
 	switch {
 	case s.Exactly || q.Ask.Shell && q.Ask.Runs == "":
@@ -385,9 +385,15 @@ func (q *Question) people(allow bool) string {
 	return joinVotes(q.Votes, allow, func(v *Vote) string { return v.Person })
 }
 
-// By names those who said yes, as [Grants.Covers] takes it.
-func (r *Ruling) By() string {
-	return joinVotes(r.Votes, true, func(v *Vote) string { return v.Person })
+// Givers are those who said yes, as [Grants.Covers] takes it.
+func (r *Ruling) Givers() string {
+	return givers(joinVotes(r.Votes, true, func(v *Vote) string { return v.Person }), joinVotes(r.Votes, true, func(v *Vote) string { return v.ID }))
+}
+
+// givers are people with the ids that they gave a yes with.
+func givers(names, ids string) string {
+	g := session.Grant{By: names, IDs: ids}
+	return g.Givers()
 }
 
 // names are those who said yes, or no, as others know them.

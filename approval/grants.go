@@ -44,7 +44,7 @@ func (gr *Grants) List(ctx context.Context, conversation string) (Granting, erro
 	}
 	out, t := Granting{Now: now.UTC(), More: len(stored) > maxGrants}, gr.terms()
 	for _, s := range stored[:min(maxGrants, len(stored))] {
-		if g, ours := gr.granted(s); ours && !slices.ContainsFunc(strings.Split(g.By, peopleBetween), func(name string) bool { return !t.lists(name) }) {
+		if g, ours := gr.granted(s); ours && t.approve(g.Givers()) {
 			out.Grants = append(out.Grants, g)
 		}
 	}

@@ -98,6 +98,33 @@ func TestAGrantOfSomeoneWhoMayNotApproveAnyMoreIsNotOpen(t *testing.T) {
 	}
 }
 
+// The owner's account is taken over: its id is replaced in the config, and the name stays.
+func TestH752AGrantEndsWithTheIDThatItWasGivenWith(t *testing.T) {
+	d, s, _, _, _ := granting(t, "exec")
+	given := grants(t, d)[0]
+	for what, now := range map[string][]approval.Person{
+		"nobody's":        {{Name: "alice", IDs: []string{"chat:9"}}},
+		"somebody else's": {{Name: "alice", IDs: []string{"chat:9"}}, {Name: "bob", IDs: []string{alice}}},
+	} {
+		if err := d.Configure(approval.Terms{People: now}); err != nil {
+			t.Fatal(err)
+		}
+		a := approval.Ask{Conversation: conversation, Tool: "exec"}
+		if open := grants(t, d); len(open) > 0 || d.Grants.Covers(given.Givers(), a) {
+			t.Errorf("the id is %s now, and open are %+v", what, open)
+		}
+	}
+	if err := d.Configure(approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{"chat:9", alice}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if open := grants(t, d); len(open) != 1 || open[0].By != "alice" {
+		t.Errorf("alice has another id besides, and open are %+v", open)
+	}
+	if left, _, err := s.Grants(t.Context(), "", 10); err != nil || len(left) != 1 {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+}
+
 func TestH30WhatOthersWriteIntoTheStoreIsNotListed(t *testing.T) {
 	d, s, _, _, _ := granting(t, "exec", "write")
 	ours := grants(t, d)

@@ -34,7 +34,7 @@ func (cn *Consents) Active(ctx context.Context) (given []session.Grant, err erro
 	all, err := cn.unended(ctx)
 	t := cn.terms()
 	for _, g := range all {
-		if t.lists(g.By) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+		if t.approve(g.Givers()) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
 			given = append(given, g)
 		}
 	}
@@ -89,7 +89,7 @@ func (cn *Consents) give(ctx context.Context, a Answer, person string, g session
 	if g.ID != "" {
 		given = ", given on " + codes.Ref(g.ID)
 	}
-	g.ID, g.By, g.Until = g.Conversation.Hash()[:2]+id, person, now.AddDate(0, 0, days)
+	g.ID, g.By, g.IDs, g.Until = g.Conversation.Hash()[:2]+id, person, a.ID, now.AddDate(0, 0, days)
 	err = cn.o.Record.Append(audit.Entry{
 		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
 		Note:   fmt.Sprintf("standing consent%s in %s until %s%s", LikeOnly(&g), Holds(&g), g.Until.Format(time.DateTime+" UTC"), given),

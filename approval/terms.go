@@ -90,20 +90,30 @@ func (c *core) terms() *terms { return c.inForce.Load() }
 
 // Covers reports whether a lasting grant still covers a call: all who gave it may
 // approve such calls today, and they are as many as it takes today. It is given
-// the grant's people as the desk wrote them.
-func (gr *Grants) Covers(by string, a Ask) bool { return gr.terms().covers(by, a) }
+// the grant's people by [session.Grant.Givers].
+func (gr *Grants) Covers(givers string, a Ask) bool { return gr.terms().covers(givers, a) }
 
-func (t *terms) covers(by string, a Ask) bool {
+func (t *terms) covers(givers string, a Ask) bool {
 	if t.bind(&a); a.StepUp {
 		return false // each such call needs a signature of its own
 	}
+	by, _, _ := strings.Cut(givers, "\n")
 	names := strings.Split(by, peopleBetween)
-	for _, name := range names {
-		if _, barred := a.bars(name, true); barred || !t.lists(name) {
+	barred := func(name string) bool { _, barred := a.bars(name, true); return barred }
+	return t.approve(givers) && !slices.ContainsFunc(names, barred) && len(names) >= a.Approvals
+}
+
+// approve reports whether all of these people may still approve: an id with which one of them said yes may belong to no one by now, or to
+// someone else.
+func (t *terms) approve(givers string) bool {
+	by, with, known := strings.Cut(givers, "\n")
+	names, ids := strings.Split(by, peopleBetween), strings.Split(with, peopleBetween)
+	for i, name := range names {
+		if !t.lists(name) || known && (len(ids) != len(names) || t.people[ids[i]] != name) {
 			return false
 		}
 	}
-	return len(names) >= a.Approvals
+	return true
 }
 
 // peopleBetween separates the names of those who agreed.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -25,7 +26,8 @@ type Grant struct {
 	Like         string // set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments they have; [Exactly] one; or commands [Running] the same programs
 	Does         string // what such commands may do besides, one a line. A call that does no more is covered
 	ID           string // of the card it was given on
-	By           string // the person who gave it
+	By           string // the people who gave it, as they are called
+	IDs          string // the ids that each of them gave it with; empty: not known
 	Until        time.Time
 	Level        taint.Level
 }
@@ -136,7 +138,7 @@ var ErrForged = errors.New("session: a stored grant does not carry this server's
 func (g *Grant) Value(key hmac.Key) string {
 	until := strconv.FormatInt(g.Until.Unix(), 10)
 	level := strconv.Itoa(int(g.Level))
-	return strings.Join([]string{until, level, g.ID, hex.EncodeToString([]byte(g.By)), g.seal(key, until, level), g.cover()}, "|")
+	return strings.Join([]string{until, level, g.ID, hex.EncodeToString([]byte(g.Givers())), g.seal(key, until, level), g.cover()}, "|")
 }
 
 // Open reads a stored value into a grant that names what a call needs, and checks
@@ -178,10 +180,11 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 	until, errUntil := strconv.ParseInt(f[0], 10, 64)
 	level, errLevel := strconv.ParseUint(f[1], 10, 8)
 	by, errBy := hex.DecodeString(f[3])
-	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[3] != hex.EncodeToString(by) || f[5] != g.cover() {
+	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[3] != hex.EncodeToString(by) || bytes.HasSuffix(by, []byte("\n")) || f[5] != g.cover() {
 		return Grant{}, ErrForged
 	}
-	g.Until, g.Level, g.ID, g.By = time.Unix(until, 0), taint.Level(level), f[2], string(by)
+	g.Until, g.Level, g.ID = time.Unix(until, 0), taint.Level(level), f[2]
+	g.By, g.IDs, _ = strings.Cut(string(by), "\n")
 	if !key.Check(f[4], "grant", g.sealed(f[0], f[1])...) {
 		return Grant{}, ErrForged
 	}
@@ -211,7 +214,15 @@ func (g *Grant) sealed(until, level string) []string {
 	for _, part := range g.covered() {
 		parts = append(parts, *part)
 	}
-	return append(parts, g.ID, g.By, until, level)
+	return append(parts, g.ID, g.Givers(), until, level)
+}
+
+// Givers are those who gave it, with the ids that they did so with.
+func (g *Grant) Givers() string {
+	if g.IDs == "" {
+		return g.By
+	}
+	return g.By + "\n" + g.IDs
 }
 
 // Name is what tells one grant from another: its conversation and its field.

@@ -221,7 +221,7 @@ func (p *people) granted(t *evaluation, a *approval.Ask) *session.Grant {
 			if g.Run != "" && p.over(turns.KeyOf(t.call)) || g.Like != "" && g.Like == t.like().String() && a.Like == "" {
 				continue
 			}
-			if g.Open(p.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && p.o.Grants.Covers(g.By, *a) {
+			if g.Open(p.o.Key, value) == nil && g.Covers(t.view.Level, t.now()) && p.o.Grants.Covers(g.Givers(), *a) {
 				return &g
 			}
 		}

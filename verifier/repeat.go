@@ -61,7 +61,7 @@ func (s *repeats) allowed(t *evaluation) {
 	if len(calls) >= mostRepeats || calls == nil {
 		calls = make(map[repeatKey]repeatable)
 	}
-	calls[repeatKeyOf(t)] = repeatable{byPolicy: byPolicy, by: t.ruling.By(), others: s.workspace.others(t.call.Client)}
+	calls[repeatKeyOf(t)] = repeatable{byPolicy: byPolicy, by: t.ruling.Givers(), others: s.workspace.others(t.call.Client)}
 	s.known.Put(t.convID, calls, mostRepeating)
 }
 

@@ -56,7 +56,7 @@ func (p *people) standing(ctx context.Context, t *evaluation, a *approval.Ask) *
 	for i := range given {
 		g := &given[i]
 		isOf := g.Conversation.Client == t.conv.Client && (g.Conversation.Key == "" || g.Conversation == t.conv) && g.Agent == t.call.Agent() && g.Tool == t.call.Tool
-		if isOf && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Grants.Covers(g.By, *a) {
+		if isOf && g.Like == session.StandingLike(a.Always) && g.Covers(t.view.Level, t.now()) && p.o.Grants.Covers(g.Givers(), *a) {
 			return g
 		}
 	}
