@@ -221,7 +221,9 @@ func TestH750AWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
 	d := openDesk(t, front, func(o *approval.Options) { o.Record = record })
 	put := make(chan error, 1)
 	before := func() {
-		go func() { put <- d.Pauses.Changed(context.WithValue(context.Background(), spoken{}, true), d.Pauses.View("main"), [2]string{}) }()
+		go func() {
+			put <- d.Pauses.Changed(context.WithValue(context.Background(), spoken{}, true), d.Pauses.View("main"), [2]string{})
+		}()
 		<-s.asked
 	}
 	front.write.Store(&before)

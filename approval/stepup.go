@@ -22,7 +22,7 @@ import (
 type stepUps struct{ *core }
 
 // Some calls only a passkey allows (approval.stepUp): the person's authenticator signs this answer to this call, after it has verified the
-// person. A stolen session, token, code or chat account can't do that.
+// person. A stolen session, code or chat account can't do that. A stolen token can, if it adds a passkey first: people get a notice of that.
 
 // Proof is what an authenticator has signed for one answer.
 type Proof struct {

@@ -281,12 +281,15 @@ func (k *passkeys) addKey(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	if len(r.Header.Values(sessionHeader)) == 0 { // by a link: the new passkey has just been used
+	k.o.Desk.Tell(r.Context(), fmt.Sprintf(keyAdded, person, k.o.Peer(r))) // with a stolen token it is done, too
+	if len(r.Header.Values(sessionHeader)) == 0 {                          // by a link: the new passkey has just been used
 		k.login.enter(w, r, ticket{Person: person})
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
+
+const keyAdded = "A passkey of %s was added on the page from %s. It allows what only a passkey allows. If you can't explain it, remove it on your page, and change the token."
 
 func whyNot(err error) string {
 	switch {

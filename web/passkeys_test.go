@@ -16,6 +16,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/passkey/passkeytest"
+	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -344,6 +345,49 @@ func TestH417ARemovedPasskey(t *testing.T) {
 		t.Errorf("it logs in: %d", got.status)
 	}
 	r.stillOpen(t, id)
+}
+
+// noticed is a chat that keeps what people are told.
+type noticed struct{ texts chan string }
+
+func (n noticed) Send(_ context.Context, c *approval.Card) (string, error) {
+	n.texts <- c.Notice()
+	return "1", nil
+}
+
+func (noticed) Settle(context.Context, string, *approval.Card, approval.Outcome) error { return nil }
+
+func (noticed) Listen(ctx context.Context, _ func(context.Context, approval.Answer) (approval.Outcome, error)) error {
+	<-ctx.Done()
+	return nil
+}
+
+// A token is enough to add a passkey, or one that is lost could not be replaced. The thief of a token is seen.
+func TestH753EveryoneLearnsOfANewPasskey(t *testing.T) {
+	chat := noticed{make(chan string, 10)}
+	r := newRig(t, func(o *web.Options) {
+		d, err := approval.NewDesk(approval.Options{
+			Key: key, Store: o.Tries.(*sqlite.Store), Record: o.Record, Passkeys: o.Passkeys, Channels: map[string]approval.Channel{"chat": chat},
+			Terms: approval.Terms{People: []approval.Person{{Name: "owner", IDs: []string{"token:owner"}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		o.Desk, o.Rooms = d, d.Rooms
+	})
+	r.url = strings.Replace(r.url, "127.0.0.1", "localhost", 1)
+	if got := r.owner().enrol(passkeytest.New(t, r.url, "localhost"), "token", token); got.status != http.StatusNoContent {
+		t.Fatalf("adding a passkey: %d %s", got.status, got.body)
+	}
+	select {
+	case text := <-chat.texts:
+		if !strings.Contains(text, "A passkey of owner was added") || !strings.Contains(text, "192.0.2.7") {
+			t.Errorf("people read %q", text)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("no one learned of it")
+	}
 }
 
 func TestH419APasskeyIsAddedWithoutProof(t *testing.T) {

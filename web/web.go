@@ -56,6 +56,7 @@ type Desk interface {
 	PreviewLike(ctx context.Context, a approval.Answer, entry int) (*approval.LikePreview, error)
 	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
+	Tell(ctx context.Context, text string)
 }
 
 // Tries counts what may happen only so often: each name has a window that the
