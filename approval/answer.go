@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +104,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 
 // count puts a person's vote on a card: all of it or one tool of it.
 func (vs *votes) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
+	a.Reason = vs.hideCodes(ctx, oneLine(a.Reason))
 	for range swapTries {
 		c, now, err := vs.load(ctx, id)
 		if err != nil {
@@ -438,6 +440,25 @@ func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now t
 		vs.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: now.Sub(q.Ask.Created)})
 	}
 	vs.runFor(ctx, func(ctx context.Context) { vs.announcer.showCopies(ctx, c) })
+}
+
+// maybeCode is what a code is somewhere in.
+var maybeCode = regexp.MustCompile(`[0-9A-Fa-f]{8,}`)
+
+// hideCodes takes the codes of all open cards out of a reason, which the agent reads: a person may have written two lines as one. If the
+// store can't say which they are, all that could be one goes. The no itself counts in any case.
+func (vs *votes) hideCodes(ctx context.Context, reason string) string {
+	if !maybeCode.MatchString(reason) {
+		return reason
+	}
+	cards, _, err := vs.openCards(ctx)
+	if err != nil {
+		return maybeCode.ReplaceAllString(reason, "…")
+	}
+	for _, c := range cards {
+		reason = hideCode(reason, c.Code)
+	}
+	return reason
 }
 
 // hideCode takes a code out of a text, in whatever case it was written.
