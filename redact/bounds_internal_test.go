@@ -9,12 +9,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
+
+	"github.com/openclaw-verifier/verifier/cputest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tooLong is far above what the slowest of them takes, with the race detector on
-// a busy machine, and below what anything takes that is not linear.
+// tooLong is far above what the slowest of them takes with the race detector,
+// and below what anything takes that is not linear.
 const tooLong = 10 * time.Second
 
 // TestHostileTextCostsLittle: much of what is worst for one look each. A text four times as long takes four times as
@@ -46,12 +48,11 @@ const grain = 100 * time.Millisecond
 func costOf(t *testing.T, r *Redactor, unit string, size int) time.Duration {
 	t.Helper()
 	s := strings.Repeat(unit, max(1, size/len(unit)))
-	begin := time.Now()
-	out, _ := r.Text(s)
-	if len(out) > 8*len(s) {
-		t.Errorf("%d bytes of %q became %d", len(s), unit, len(out))
-	}
-	return time.Since(begin)
+	return cputest.Time(func() {
+		if out, _ := r.Text(s); len(out) > 8*len(s) {
+			t.Errorf("%d bytes of %q became %d", len(s), unit, len(out))
+		}
+	})
 }
 
 func TestHostileJSONCostsLittle(t *testing.T) {
@@ -65,10 +66,11 @@ func TestHostileJSONCostsLittle(t *testing.T) {
 		"deep arrays":    strings.Repeat(`[`, 9_999) + strings.Repeat(`]`, 9_999),
 		"tokens":         `["` + strings.Repeat(`token=abc `, 20_000) + `"]`,
 	} {
-		begin := time.Now()
-		out := r.Params("exec", jsontext.Value(params)).Params
-		r.Names(jsontext.Value(params))
-		if took := time.Since(begin); took > tooLong {
+		var out jsontext.Value
+		if took := cputest.Time(func() {
+			out = r.Params("exec", jsontext.Value(params)).Params
+			r.Names(jsontext.Value(params))
+		}); took > tooLong {
 			t.Errorf("%s took %v", name, took)
 		}
 		if !out.IsValid() {
