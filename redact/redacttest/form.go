@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // form is a way to write a secret down.
@@ -21,23 +22,23 @@ type form struct {
 // forms are all the ways that are looked for. Case does not matter but in
 // base64: a secret in capitals, or with its case turned around, is the secret.
 func forms(secret string) []form {
-	escaped := url.QueryEscape(secret)
+	query := url.QueryEscape(secret)
 	out := []form{
 		{"plain", secret, true},
 		{"backwards", backwards(secret), true},
-		{"percent", escaped, true},
+		{"percent", query, true},
 		{"percent in a path", url.PathEscape(secret), true},
-		{"percent twice", url.QueryEscape(escaped), true},
-		{"percent, every character", every(secret, "%%%02x"), true},
+		{"percent twice", url.QueryEscape(query), true},
+		{"percent, every character", everyPercent(secret), true},
 		{"JSON", strings.Trim(quote(secret), `"`), true},
 		{"quoted", strings.Trim(strconv.Quote(secret), `"`), true},
-		{"JSON, every character", every(secret, `\u%04x`), true},
-		{"Go", every(secret, `\x%02x`), true},
+		{"JSON, every character", everyUnicode(secret), true},
+		{"Go", everyEscape(secret), true},
 		{"HTML", html.EscapeString(secret), true},
-		{"HTML, every character", every(secret, "&#%d;"), true},
+		{"HTML, every character", everyEntity(secret), true},
 		{"hex", hex.EncodeToString([]byte(secret)), true},
-		{"hex, apart", strings.TrimSpace(every(secret, "%02x ")), true},
-		{"bytes", strings.TrimSpace(every(secret, "%d ")), true},
+		{"hex, apart", strings.TrimSpace(everyHex(secret)), true},
+		{"bytes", strings.TrimSpace(everyDecimal(secret)), true},
 		{"base32", strings.TrimRight(base32.StdEncoding.EncodeToString([]byte(secret)), "="), true},
 		{"ascii85", ascii85Of(secret), false},
 	}
@@ -63,13 +64,29 @@ func Leaks(output, secret string) string {
 	return ""
 }
 
-func every(s, format string) string {
-	var out strings.Builder
-	for i := range len(s) {
-		fmt.Fprintf(&out, format, s[i])
+// speller returns a function that writes every byte of a text in a format.
+func speller(format string) func(string) string {
+	bytes := sync.OnceValue(func() *[256]string {
+		var all [256]string
+		for i := range all {
+			all[i] = fmt.Sprintf(format, i)
+		}
+		return &all
+	})
+	return func(s string) string {
+		all := bytes()
+		var out strings.Builder
+		for i := range len(s) {
+			out.WriteString(all[s[i]])
+		}
+		return out.String()
 	}
-	return out.String()
 }
+
+var (
+	everyPercent, everyUnicode, everyEscape = speller("%%%02x"), speller(`\u%04x`), speller(`\x%02x`)
+	everyEntity, everyHex, everyDecimal     = speller("&#%d;"), speller("%02x "), speller("%d ")
+)
 
 func backwards(s string) string {
 	b := []byte(s)
