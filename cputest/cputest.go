@@ -1,5 +1,5 @@
-// Package cputest measures what a function costs the processor. A test that bounds the
-// time of a computation then fails on a busy machine only where it does on a quiet one.
+// Package cputest measures what a function takes of the machine, whatever else runs there.
+// A test that bounds it then fails on a busy machine only where it does on a quiet one.
 package cputest
 
 import (
@@ -16,4 +16,17 @@ func Time(f func()) time.Duration {
 	began := threadTime()
 	f()
 	return threadTime() - began
+}
+
+// Elapsed returns the time that passes while f runs, waits included, without the time in
+// which threads of this process were ready and others had the processors. It is at least
+// the processor time of this process, as several threads may be ready at a time. Where the
+// system does not count these, it is the time that has passed.
+func Elapsed(f func()) time.Duration {
+	ran, ready := processTime()
+	began := time.Now()
+	f()
+	passed := time.Since(began)
+	ranAfter, readyAfter := processTime()
+	return max(ranAfter-ran, passed-(readyAfter-ready))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/cputest"
 )
 
-func TestTimeCountsWorkAndNoWaits(t *testing.T) {
+func TestTimeCountsNoWaitsAndElapsedDoes(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("threads are counted on Linux only")
 	}
@@ -23,14 +23,18 @@ func TestTimeCountsWorkAndNoWaits(t *testing.T) {
 	if worked < time.Millisecond {
 		t.Errorf("a hash of 100 MB took %s", worked)
 	}
-	if waited := cputest.Time(func() {
+	wait := func() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			work()
 		}()
 		<-done
-	}); waited > worked/2 {
+	}
+	if waited := cputest.Time(wait); waited > worked/2 {
 		t.Errorf("the work took %s, and a wait for it %s", worked, waited)
+	}
+	if passed := cputest.Elapsed(wait); passed < worked/4 {
+		t.Errorf("the work took %s, and %s passed", worked, passed)
 	}
 }
