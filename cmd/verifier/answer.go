@@ -55,15 +55,6 @@ func each(cards []waitingCard) (out []waitingCard) {
 	return out
 }
 
-// Help is the long help.
-func (*PendingCmd) Help() string {
-	return `Each card shows what the agent wants to do, the literal call and why you are asked. If something on it is shortened or hidden, the card says so.
-
-    $ verifier pending
-    $ verifier pending 7Q4K      # all there is of one card
-    $ verifier approve 7Q4K` + ownerHelp
-}
-
 // Run lists.
 func (c *PendingCmd) Run(a *app) error {
 	path := pendingPath
@@ -134,23 +125,6 @@ type ApproveCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*ApproveCmd) Help() string {
-	return `Without --minutes or --turn the yes is for this call alone: the very arguments on the card. A call that has given up waiting may be asked once more and then passes.
-
-    $ verifier approve 7Q4K
-    $ verifier approve 7Q4K --minutes 30
-    $ verifier approve 7Q4K --exactly --minutes 30
-    $ verifier approve 7Q4K --like --minutes 15
-    $ verifier approve 7Q4K --with '{"command":"git push --dry-run"}'
-
-With --with, name all arguments, not only those that you change. Values that the card hides can be left as the card shows them. Your policy judges the changed call again. It works while the agent waits, and only with agents whose software can run other arguments.
-
-With --minutes, a yes to git log covers git log with other options and files of the workspace. It does not cover git push, a command that also writes a file, or one that runs in another directory. A command that could do anything, such as a script or one that reaches the network, can only be allowed exactly.
-
-A lasting yes ends when the conversation gets less trusted than it is now, and never covers calls that are dangerous or not fully visible.` + ownerHelp + answerCodes
-}
-
 // Validate refuses what the server would.
 func (c *ApproveCmd) Validate() error {
 	switch {
@@ -195,13 +169,6 @@ type DenyCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*DenyCmd) Help() string {
-	return `A no is final for everything on the card, even if others have said yes. The agent reads your reason, if you give one: write nothing there that it should not know.
-
-    $ verifier deny 7Q4K --reason 'Use the staging database.'` + ownerHelp + answerCodes
-}
-
 // Run denies.
 func (c *DenyCmd) Run(a *app) error {
 	return c.answer(a, answerPath, reply{Ref: c.Ref, Reason: c.Reason})
@@ -211,30 +178,6 @@ func (c *DenyCmd) Run(a *app) error {
 type ReplyCmd struct {
 	Text string `arg:"" help:"The line, in quotes."`
 	owner
-}
-
-// Help is the long help.
-func (*ReplyCmd) Help() string {
-	return `The same words as in a chat, with the code from the card:
-
-    $ verifier reply '.approve exec bf619df9'       # this call
-    $ verifier reply '.approve exec bf619df9 30'    # commands that do the same, here, for 30 minutes
-    $ verifier reply '.approve exec bf619df9 exactly 30'   # exactly this command, here, for 30 minutes
-    $ verifier reply '.approve exec bf619df9 with {"command":"date"}'   # once, with these arguments instead
-    $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
-    $ verifier reply '.deny bf619df9 not today'
-    $ verifier reply '.pending'
-    $ verifier reply '.pause'
-    $ verifier reply '.resume'
-    $ verifier reply '.sources 1A2B3C4D'
-    $ verifier reply '.endorse 1A2B3C4D 3'
-    $ verifier reply '.distrust 1A2B3C4D 3'
-    $ verifier reply '.grants'
-    $ verifier reply '.revoke 7Q4K'
-    $ verifier reply '.reset-trust 1A2B3C4D'
-    $ verifier reply '.help'
-
-After five wrong codes this way is locked for a while.` + ownerHelp + answerCodes
 }
 
 // Run replies.

@@ -35,22 +35,6 @@ type recordFlags struct {
 	State string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
 }
 
-// Help is the long help.
-func (*AuditVerifyCmd) Help() string {
-	return `Every line carries the hash of the line before it and a MAC that only the server can make, and every few hundred lines there is a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
-
-    $ verifier audit verify
-    ok: 214 lines in 3 files, 207 entries, 5 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
-    $ verifier audit verify copy.jsonl --key 9f2c…
-    error: copy.jsonl: line 17: was edited: it does not match its hash
-
-The MACs are checked with the state directory's record.key. If that is missing there, nothing shows who wrote the server's own record, and this fails. For a copy elsewhere, the output says that they were not checked: then a line that someone else wrote after the last signature would not show.
-
-If entries that the store had seen were gone when the server started, the record says so itself. This command fails then, until you accept the loss with --accept-losses.
-
-Exit codes: 0 intact, 1 not intact, not complete or not readable.`
-}
-
 // Run verifies.
 func (c *AuditVerifyCmd) Run(a *app) error {
 	r, rep, err := c.verify(a)

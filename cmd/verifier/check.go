@@ -16,19 +16,6 @@ type CheckCmd struct {
 	includeFlag
 }
 
-// Help is the long help.
-func (*CheckCmd) Help() string {
-	return `Errors are what "serve" would refuse to start with: unknown keys with the nearest known one, wrong types, values out of bounds, secrets that are missing or could be guessed. Each comes with file:line:col and a hint. Warnings and notes are valid, and perhaps not what you meant.
-
-If a coding agent's settings run the hook, the agent is asked for its version (it is started with --version): one that was never tried with verifier is a warning. Nothing else is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
-
-    $ verifier check --config verifier.yaml
-    warning: verifier.yaml:31:1: approvers: no person can approve: every call that needs confirmation will be denied
-    ok: verifier.yaml: policy default, 1 client, 0 approvers, SQLite in the state directory; 1 warning
-
-Exit codes: 0 no errors (there may be warnings), 1 errors.`
-}
-
 // Run checks.
 func (c *CheckCmd) Run(a *app) error {
 	if err := c.find(); err != nil {

@@ -13,19 +13,6 @@ type CompletionCmd struct {
 	Shell string `arg:"" help:"bash, zsh or fish." enum:"bash,zsh,fish"`
 }
 
-// Help is the long help.
-func (*CompletionCmd) Help() string {
-	return `The script knows every command, flag and fixed value; print it again after an update. For the references of questions and grants it asks the server, with "verifier pending --json" and "verifier grants --json".
-
-    $ verifier completion bash > ~/.local/share/bash-completion/completions/verifier
-    $ verifier completion zsh > "${fpath[1]}/_verifier"
-    $ verifier completion fish > ~/.config/fish/completions/verifier.fish
-
-To try it in this shell only:
-
-    $ source <(verifier completion bash)`
-}
-
 // The scripts. That of bash needs nothing but bash 3.2, which macOS has: neither the bash-completion package nor
 // mapfile. That of zsh works as a file in $fpath and when it is sourced.
 var (

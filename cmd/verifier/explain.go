@@ -27,17 +27,6 @@ type ExplainCmd struct {
 	includeFlag
 }
 
-// Help is the long help.
-func (*ExplainCmd) Help() string {
-	return `Says which rules apply to the call, in their order, and what the call would bring into the conversation. Grants and people are left out: they come after the policy.
-
-    $ verifier explain --tool exec --params '{"command":"curl example.com"}' --level external
-    exec at external: confirm
-      …
-
-The verdict is allow (it passes), confirm (a person is asked) or restrict (it is refused). Its exit code is 0 whatever the verdict.`
-}
-
 // Run explains.
 func (c *ExplainCmd) Run(a *app) error {
 	rules, err := c.policy(a)

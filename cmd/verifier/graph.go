@@ -12,16 +12,6 @@ type GraphCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*GraphCmd) Help() string {
-	return `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for provenance.keep (7 days). If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
-
-    $ verifier graph 7Q4K
-    $ verifier graph 1A2B3C4D --format svg > turn.svg` + ownerHelp + `
-
-Exit codes: 0 drawn, 3 there is no such turn, 1 error, 2 wrong command line.`
-}
-
 // Run lets the server draw.
 func (c *GraphCmd) Run(a *app) error {
 	r, err := c.fetch(a, http.MethodGet, "/api/graphs/"+url.PathEscape(c.Turn)+"?format="+c.Format, nil)

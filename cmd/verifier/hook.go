@@ -15,17 +15,6 @@ type HookCmd struct {
 	hook.Flags
 }
 
-// Help is the long help.
-func (*HookCmd) Help() string {
-	return `Coding agents run it before and after each tool call. It reads the agent's event from standard input, asks the gateway, and answers in the agent's form. Exit code 0 says that the gateway has answered; 2, with words on standard error, stops the call in every other case. There is no other exit code.
-
-    $ verifier hook claude-code --state ~/.local/state/verifier --timeout 600s
-
-The gateway is the one that --config, --state or --url with --secret-file name, else the one that VERIFIER_URL with VERIFIER_SECRET_FILE, VERIFIER_CONFIG or VERIFIER_STATE name, else the one of ~/.config/verifier/verifier.yaml or of the usual state directory. Name it by flags in the agent's settings: a command that the agent runs can set variables for another agent that it starts.
-
-verifier-hook, beside this program, does the same and starts faster.`
-}
-
 // refusedCall is the exit code that stops a call in every agent.
 const refusedCall = 2
 

@@ -35,29 +35,6 @@ type InitCmd struct {
 	Root       string `help:"Write the machine's settings below this directory." hidden:"" placeholder:"DIR"`
 }
 
-// Help is the long help.
-func (*InitCmd) Help() string {
-	return `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
-
-Beside it is its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
-
-    $ verifier init
-    $ verifier check
-    $ verifier serve
-
-With --openclaw the secret is in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. You can paste them as they are.
-
-    $ verifier init --openclaw
-
-With --claude-code, --codex, --gemini or --opencode it writes no config. It writes the agent's own settings, so that the agent runs "verifier hook" before and after each tool call: those of the machine, which no project can switch off, where the agent has such. Run it as an administrator. It says what it wrote and what stays open; --remove takes it out again.
-
-    $ sudo verifier init --claude-code
-
-With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, Codex, opencode. It shows what it changes and keeps the file as it was beside it.
-
-    $ verifier init --mcp ~/.cursor/mcp.json`
-}
-
 //go:embed verifier.yaml.in
 var firstConfig string
 

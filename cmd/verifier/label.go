@@ -27,20 +27,6 @@ type LabelCmd struct {
 	Review     bool     `help:"Go through the labels of the file that you have not looked at, those that let most pass first."`
 }
 
-// Help is the long help.
-func (*LabelCmd) Help() string {
-	return `Proposes a label for each tool, with the words it rests on. What a tool says of itself counts only against it: a tool is proposed as safe only if its name begins with a word for looking, nothing of it names an act, and its schema takes nothing that could carry a text out. What is unsure is strict: it brings outside content in, it acts, and each of its arguments is a destination.
-
-Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
-
-    $ verifier label tools.json --out labels.yaml
-    $ verifier label tools.json --out labels.yaml --ask-model
-    $ verifier label --review --out labels.yaml
-    $ verifier simulate --include labels.yaml --trace sessions.jsonl.gz
-
-Then add to the config: include: [labels.yaml]`
-}
-
 // Run proposes, or reviews.
 func (c *LabelCmd) Run(a *app) error {
 	if c.Review {

@@ -18,13 +18,6 @@ type ReportCmd struct {
 	recordFlags
 }
 
-// Help is the long help.
-func (*ReportCmd) Help() string {
-	return `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this", or accept it on the page, under Grants, where the line says so. What pays, destroys or bears secrets is not listed.
-
-    $ verifier report --since 7d`
-}
-
 // Run reports.
 func (c *ReportCmd) Run(a *app) error {
 	now := time.Now()

@@ -18,17 +18,6 @@ type LoginCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*LoginCmd) Help() string {
-	return `The link works once, within ten minutes, for the first person who opens it: treat it like the token. It opens your page on any device that reaches the server.
-
-    $ verifier login
-    http://127.0.0.1:8787/page/login#link=…
-    $ verifier login --viewer
-    $ verifier login --passkey            # add a passkey, also when you have lost yours
-    $ verifier login --passkey --for Ann  # invite an approver who has passkeys: true` + ownerHelp
-}
-
 // Run prints a link.
 func (c *LoginCmd) Run(a *app) error {
 	if c.For != "" && !c.Passkey {

@@ -4,7 +4,8 @@
 // main is thin: [run] is the whole program as a function of its arguments and
 // streams, so that tests start it like a shell does. Each command has a
 // file of its own and is a plain struct that kong fills; the table of them is
-// the type cli. This package is the only one that imports the adapters.
+// the type cli, and what --help says of each is the table longHelp. This package
+// is the only one that imports the adapters.
 //
 // Every command ends with one of the exit codes below, and says what is wrong
 // on standard error in two lines: what (error:) and what to do (hint:).
@@ -157,7 +158,7 @@ func (a *app) run(args []string) (code int) {
 // parser is the command line, and the model that help, completions and the
 // manual are made from.
 func (a *app) parser() (*kong.Kong, error) {
-	return kong.New(&cli{},
+	k, err := kong.New(&cli{},
 		kong.Name("verifier"),
 		kong.Description(description),
 		kong.Writers(a.stdout, a.stderr),
@@ -165,6 +166,13 @@ func (a *app) parser() (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Bind(a),
 	)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range commandsOf(k.Model) {
+		c.Detail = longHelp[c.Path]
+	}
+	return k, nil
 }
 
 // end turns a command's error into words and a code.

@@ -13,14 +13,6 @@ import (
 // ManCmd prints the manual.
 type ManCmd struct{}
 
-// Help is the long help.
-func (*ManCmd) Help() string {
-	return `It says what --help says of every command, in one page.
-
-    $ verifier man | man -l -
-    $ verifier man > /usr/local/share/man/man1/verifier.1`
-}
-
 // Run prints.
 func (*ManCmd) Run(a *app, k *kong.Context) error {
 	a.printf("%s", manual(k.Model, version()))

@@ -21,14 +21,6 @@ type MCPToolsCmd struct {
 	All    bool   `help:"Show each tool with all that its server says of it."`
 }
 
-// Help is the long help.
-func (*MCPToolsCmd) Help() string {
-	return `Servers say what their tools do, and a model believes them. What a server says of a tool is kept when it is first seen. If it says something else later, the tool can't be called until you have accepted the change.
-
-    $ verifier mcp tools
-    $ verifier mcp tools --accept files/read_file:1f0a9c3e`
-}
-
 // definitions are those that the gates on this machine keep.
 func (f *gatewayFlags) definitions() (mcp.Definitions, error) {
 	h := f.hook()

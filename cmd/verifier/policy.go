@@ -23,18 +23,6 @@ type PolicyTestCmd struct {
 	configFlag
 }
 
-// Help is the long help.
-func (*PolicyTestCmd) Help() string {
-	return `Each example is a call and the mode that the policy should have for it, so that a policy has tests like code:
-
-    cases:
-      - {tool: exec, params: {command: "make deploy"}, level: external, want: confirm}
-      - {tool: read, params: {path: a.md}, want: allow}      # at every level
-      - {tool: exec, level: owner, agent: intern, want: restrict, rule: agent}
-
-An example may also name iteration, session and history (the tools called before). Exit code 3 says that some fail.`
-}
-
 // Run runs the examples.
 func (c *PolicyTestCmd) Run(a *app) error {
 	rules, err := (&ExplainCmd{configFlag: c.configFlag}).policy(a)

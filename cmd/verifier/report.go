@@ -16,20 +16,6 @@ type AuditReportCmd struct {
 	recordFlags
 }
 
-// Help is the long help.
-func (*AuditReportCmd) Help() string {
-	return `Which tools and patterns the auditor was against most, and how often a person allowed the call all the same: where that is often, it is too strict there, or you are too quick. The same call counts once, however often the agent tried.
-
-    $ verifier audit report
-    asked about              41 calls
-    against                  9, and 2 of them were allowed by a person all the same
-    no answer                1
-    against, by tool         6, 1 overruled  message send
-                             3, 1 overruled  exec
-    against, by pattern      7, 2 overruled  injection and rogue action
-                             2, 0 overruled  none: the policy let it pass`
-}
-
 // Run reports.
 func (c *AuditReportCmd) Run(a *app) error {
 	r, err := c.find(a, c.Files)

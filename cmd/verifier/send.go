@@ -30,21 +30,6 @@ type SendCmd struct {
 	where
 }
 
-// Help is the long help.
-func (*SendCmd) Help() string {
-	return `The call is signed with the secret, and the answer's signature is checked: an answer from anyone else counts as an error. Address and secret come from the flags, else from VERIFIER_URL and VERIFIER_SECRET, else from --config, else from the state directory of a server on this machine.
-
-    $ verifier send --tool exec --params '{"command":"date"}' --session agent:main:main \
-        --context '{"senderId":"7","senderIsOwner":true}'
-    allow
-
-If you name no sender, we don't know who started the call, and most tools have to wait for a person. The command then says for whom it waits, and waits as long as the question is open. Answer it from another terminal, with "verifier watch".
-
-verifier-hook send, beside this program, does the same and starts faster; use it where many calls are sent.
-
-Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`
-}
-
 // longestWait is how long one request waits for a person: about as long as a
 // server holds one. After that the call is sent again, and joins the same question.
 const longestWait = 9 * time.Minute

@@ -32,18 +32,6 @@ type ServeCmd struct {
 	Listen string `placeholder:"HOST:PORT" help:"Listen here instead of where the config says."`
 }
 
-// Help is the long help.
-func (*ServeCmd) Help() string {
-	return `Answers signed tool calls until you stop it (Ctrl-C or SIGTERM). Calls that still wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
-
-Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: a program that can read that directory can approve.
-
-    $ verifier serve
-    $ verifier serve --config other.yaml
-
-Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.`
-}
-
 // Run serves.
 func (c *ServeCmd) Run(a *app) error {
 	if err := c.find(); err != nil {

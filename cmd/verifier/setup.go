@@ -34,18 +34,6 @@ type SetupCmd struct {
 	State string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
 }
 
-// Help is the long help.
-func (*SetupCmd) Help() string {
-	return `Asks for the bot's token, checks it, and shows a code. You write the code to the bot, so that verifier knows that the account is yours. Then it writes the config and sends a test card.
-
-    $ verifier setup telegram
-    $ verifier setup slack --token-file bot.txt --token-file app.txt
-
-The token goes into a file of its own beside the config, which only you can read. The config keeps its comments; if there is none, setup writes ~/.config/verifier/verifier.yaml. The code is good for ten minutes, and after five wrong ones setup stops.
-
-docs/channels.md says how to make a bot.`
-}
-
 const (
 	pairFor   = 10 * time.Minute
 	pairTries = 5

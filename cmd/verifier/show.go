@@ -29,17 +29,6 @@ type AuditShowCmd struct {
 	recordFlags
 }
 
-// Help is the long help.
-func (*AuditShowCmd) Help() string {
-	return `One line for each entry, below it why it was decided so, who answered, and the arguments as far as they are kept. It prints no characters that could move the cursor or hide text.
-
-    $ verifier audit show --decision deny --since 24h
-    $ verifier audit show --ref 7Q4K
-    $ verifier audit show --person Ann --json
-
-It checks nothing: "verifier audit verify" does.`
-}
-
 // Run prints.
 func (c *AuditShowCmd) Run(a *app) error {
 	filter, err := c.filter(time.Now())

@@ -28,15 +28,6 @@ type SimulateCmd struct {
 	JSON     bool     `help:"Print the numbers as JSON."`
 }
 
-// Help is the long help.
-func (*SimulateCmd) Help() string {
-	return `Plays every session through the decision that the server uses, with a store of its own. It says how often the owner would have been asked, and which calls would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.
-
-    $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
-
-Exit code 3 says that an injected call passed without a person.`
-}
-
 // Run simulates.
 func (c *SimulateCmd) Run(a *app) error {
 	cfg, err := c.policy(a)

@@ -31,15 +31,6 @@ type StoreStatusCmd struct{ storeFlags }
 // StoreAcceptLossCmd accepts a loss.
 type StoreAcceptLossCmd struct{ storeFlags }
 
-// Help is the long help.
-func (*StoreAcceptLossCmd) Help() string {
-	return `A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Once the agent's sessions have been restarted, accept the loss: from then on new conversations start as usual.
-
-With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.
-
-That others may have written to services with the label own is forgotten too. So data of these services counts as others' from then on: give a service another name in its labels when you have looked through it.`
-}
-
 // Run prints what there is to say.
 func (c *StoreStatusCmd) Run(a *app) error {
 	return c.with(a, func(ctx context.Context, name string, s backend) error {

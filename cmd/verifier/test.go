@@ -24,32 +24,6 @@ type TestCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*TestCmd) Help() string {
-	return `Asks a running server, as an agent's runtime and as the owner would: does it answer, is it ready, do the clocks agree, is a signed call taken and the answer signed, is a wrong signature refused, is the owner token known, and does every channel work. What is wrong comes with what to do about it.
-
-    $ verifier test
-    ok      server     http://127.0.0.1:8787 answers
-    ok      clock      agrees within a second or so
-    ok      ready      store, record, approvals, redaction
-    ok      owner      the token is known; nothing waits
-    ok      signature  the call was taken, and the answer is signed
-    ok      refusal    a wrong signature is refused
-    ok      OpenClaw   client default, heard 4s ago: version 0.1.0, asks about every tool, failMode deny
-    FAILED  telegram   the bot can't write to chat 123
-            hint: …
-
-It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that no person is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
-
-With --agent it tries a coding agent and nothing else. The real agent is started in this directory, with its own settings and those of the project, and with a model on this machine that makes one call: a command that names the owner's token, which no policy lets pass. No other model is asked.
-
-    $ verifier test --agent claude-code
-    ok      version    Claude Code 2.1.325, which was tried
-    ok      denial     the call was denied, and the model read why` + ownerHelp + `
-
-Exit codes: 0 all is well, 1 something is not, 2 wrong command line.`
-}
-
 // trial is one run of the command.
 type trial struct {
 	*TestCmd

@@ -17,16 +17,6 @@ var release string
 // VersionCmd prints what was built.
 type VersionCmd struct{}
 
-// Help is the long help.
-func (*VersionCmd) Help() string {
-	return `All of it comes from the build itself, so that it can't be forgotten. A commit with "modified" was built from a tree with changes.
-
-    $ verifier version
-    verifier v0.1.0
-    commit 3f9c2a71d0e4
-    go1.26.8 linux/amd64`
-}
-
 // versionFlag is for those who try --version first.
 type versionFlag bool
 

@@ -22,23 +22,6 @@ type WatchCmd struct {
 	owner
 }
 
-// Help is the long help.
-func (*WatchCmd) Help() string {
-	return `Shows each question as it comes, one after the other. Answer it with a key:
-
-    y  allow this call once
-    n  deny it
-    m  allow such calls for --minutes
-    s  skip it: it stays open for other places
-    q  quit
-
-    $ verifier watch
-
-If outside content could drive the call, or it can't be undone, y and m don't allow it yet. You are asked what the call does: press the letter of the right answer. After two wrong letters no key allows it.
-
-A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A list of calls is shown call by call, and a key is for the one on the screen. Some questions can only be denied or skipped here: those that show a call only in part, and those that are longer than your screen. The screen says where to allow them.` + ownerHelp
-}
-
 const (
 	watchPause = time.Second            // between two looks at what waits
 	tooSoon    = 700 * time.Millisecond // after a question came up: no person reads faster

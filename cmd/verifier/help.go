@@ -1,0 +1,330 @@
+package main
+
+// longHelp is what --help and the manual say of each command below its first line.
+var longHelp = map[string]string{
+	"verifier serve": `Answers signed tool calls until you stop it (Ctrl-C or SIGTERM). Calls that still wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
+
+Secret, owner token and server key are made on the first start and kept in the state directory, readable by you alone. Run the agent under another user: a program that can read that directory can approve.
+
+    $ verifier serve
+    $ verifier serve --config other.yaml
+
+Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.`,
+	"verifier init": `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
+
+Beside it is its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
+
+    $ verifier init
+    $ verifier check
+    $ verifier serve
+
+With --openclaw the secret is in a file of its own, openclaw.secret, beside it the plugin, openclaw-plugin, and init prints the commands that make OpenClaw use both. You can paste them as they are.
+
+    $ verifier init --openclaw
+
+With --claude-code, --codex, --gemini or --opencode it writes no config. It writes the agent's own settings, so that the agent runs "verifier hook" before and after each tool call: those of the machine, which no project can switch off, where the agent has such. Run it as an administrator. It says what it wrote and what stays open; --remove takes it out again.
+
+    $ sudo verifier init --claude-code
+
+With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, Codex, opencode. It shows what it changes and keeps the file as it was beside it.
+
+    $ verifier init --mcp ~/.cursor/mcp.json`,
+	"verifier setup": `Asks for the bot's token, checks it, and shows a code. You write the code to the bot, so that verifier knows that the account is yours. Then it writes the config and sends a test card.
+
+    $ verifier setup telegram
+    $ verifier setup slack --token-file bot.txt --token-file app.txt
+
+The token goes into a file of its own beside the config, which only you can read. The config keeps its comments; if there is none, setup writes ~/.config/verifier/verifier.yaml. The code is good for ten minutes, and after five wrong ones setup stops.
+
+docs/channels.md says how to make a bot.`,
+	"verifier check": `Errors are what "serve" would refuse to start with: unknown keys with the nearest known one, wrong types, values out of bounds, secrets that are missing or could be guessed. Each comes with file:line:col and a hint. Warnings and notes are valid, and perhaps not what you meant.
+
+If a coding agent's settings run the hook, the agent is asked for its version (it is started with --version): one that was never tried with verifier is a warning. Nothing else is started and nothing is changed. Environment variables that the config names must be set, as for "serve".
+
+    $ verifier check --config verifier.yaml
+    warning: verifier.yaml:31:1: approvers: no person can approve: every call that needs confirmation will be denied
+    ok: verifier.yaml: policy default, 1 client, 0 approvers, SQLite in the state directory; 1 warning
+
+Exit codes: 0 no errors (there may be warnings), 1 errors.`,
+	"verifier test": `Asks a running server, as an agent's runtime and as the owner would: does it answer, is it ready, do the clocks agree, is a signed call taken and the answer signed, is a wrong signature refused, is the owner token known, and does every channel work. What is wrong comes with what to do about it.
+
+    $ verifier test
+    ok      server     http://127.0.0.1:8787 answers
+    ok      clock      agrees within a second or so
+    ok      ready      store, record, approvals, redaction
+    ok      owner      the token is known; nothing waits
+    ok      signature  the call was taken, and the answer is signed
+    ok      refusal    a wrong signature is refused
+    ok      OpenClaw   client default, heard 4s ago: version 0.1.0, asks about every tool, failMode deny
+    FAILED  telegram   the bot can't write to chat 123
+            hint: …
+
+It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that no person is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
+
+With --agent it tries a coding agent and nothing else. The real agent is started in this directory, with its own settings and those of the project, and with a model on this machine that makes one call: a command that names the owner's token, which no policy lets pass. No other model is asked.
+
+    $ verifier test --agent claude-code
+    ok      version    Claude Code 2.1.325, which was tried
+    ok      denial     the call was denied, and the model read why` + ownerHelp + `
+
+Exit codes: 0 all is well, 1 something is not, 2 wrong command line.`,
+	"verifier send": `The call is signed with the secret, and the answer's signature is checked: an answer from anyone else counts as an error. Address and secret come from the flags, else from VERIFIER_URL and VERIFIER_SECRET, else from --config, else from the state directory of a server on this machine.
+
+    $ verifier send --tool exec --params '{"command":"date"}' --session agent:main:main \
+        --context '{"senderId":"7","senderIsOwner":true}'
+    allow
+
+If you name no sender, we don't know who started the call, and most tools have to wait for a person. The command then says for whom it waits, and waits as long as the question is open. Answer it from another terminal, with "verifier watch".
+
+verifier-hook send, beside this program, does the same and starts faster; use it where many calls are sent.
+
+Exit codes: 0 allow, 3 deny, 1 error, 2 wrong command line.`,
+	"verifier hook": `Coding agents run it before and after each tool call. It reads the agent's event from standard input, asks the gateway, and answers in the agent's form. Exit code 0 says that the gateway has answered; 2, with words on standard error, stops the call in every other case. There is no other exit code.
+
+    $ verifier hook claude-code --state ~/.local/state/verifier --timeout 600s
+
+The gateway is the one that --config, --state or --url with --secret-file name, else the one that VERIFIER_URL with VERIFIER_SECRET_FILE, VERIFIER_CONFIG or VERIFIER_STATE name, else the one of ~/.config/verifier/verifier.yaml or of the usual state directory. Name it by flags in the agent's settings: a command that the agent runs can set variables for another agent that it starts.
+
+verifier-hook, beside this program, does the same and starts faster.`,
+	"verifier mcp run": `It runs between a client of the Model Context Protocol and a server: in the client's config, put it before the server's command. Every call of a tool is asked about; everything else passes as it is. A call that is not allowed ends in a result that says why.
+
+    $ verifier mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+    $ verifier mcp --name crm --url https://mcp.example.com/mcp --listen 127.0.0.1:8790
+
+With --url it is the gate before a server that is reached by an address: clients take http://127.0.0.1:8790/mcp for it. What a client is authorized with is passed on as it is, and never kept. Without --listen it is a server over stdio for a client that starts it.
+
+    $ verifier mcp --config servers.json
+    $ verifier mcp --config servers.json --listen 127.0.0.1:8790
+
+With --config and a file that holds {"mcpServers": {...}} it is the gate before all of these servers at once, over stdio or at http://127.0.0.1:8790/mcp. Their tools and prompts have the server's name before their own, as in files__read_text_file. Where --config names the gateway's config, put the server's command after --.
+
+The gateway is found as by "verifier hook". Where it can't be reached, calls are refused, and the rest works.`,
+	"verifier mcp tools": `Servers say what their tools do, and a model believes them. What a server says of a tool is kept when it is first seen. If it says something else later, the tool can't be called until you have accepted the change.
+
+    $ verifier mcp tools
+    $ verifier mcp tools --accept files/read_file:1f0a9c3e`,
+	"verifier explain": `Says which rules apply to the call, in their order, and what the call would bring into the conversation. Grants and people are left out: they come after the policy.
+
+    $ verifier explain --tool exec --params '{"command":"curl example.com"}' --level external
+    exec at external: confirm
+      …
+
+The verdict is allow (it passes), confirm (a person is asked) or restrict (it is refused). Its exit code is 0 whatever the verdict.`,
+	"verifier pending": `Each card shows what the agent wants to do, the literal call and why you are asked. If something on it is shortened or hidden, the card says so.
+
+    $ verifier pending
+    $ verifier pending 7Q4K      # all there is of one card
+    $ verifier approve 7Q4K` + ownerHelp,
+	"verifier watch": `Shows each question as it comes, one after the other. Answer it with a key:
+
+    y  allow this call once
+    n  deny it
+    m  allow such calls for --minutes
+    s  skip it: it stays open for other places
+    q  quit
+
+    $ verifier watch
+
+If outside content could drive the call, or it can't be undone, y and m don't allow it yet. You are asked what the call does: press the letter of the right answer. After two wrong letters no key allows it.
+
+A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A list of calls is shown call by call, and a key is for the one on the screen. Some questions can only be denied or skipped here: those that show a call only in part, and those that are longer than your screen. The screen says where to allow them.` + ownerHelp,
+	"verifier approve": `Without --minutes or --turn the yes is for this call alone: the very arguments on the card. A call that has given up waiting may be asked once more and then passes.
+
+    $ verifier approve 7Q4K
+    $ verifier approve 7Q4K --minutes 30
+    $ verifier approve 7Q4K --exactly --minutes 30
+    $ verifier approve 7Q4K --like --minutes 15
+    $ verifier approve 7Q4K --with '{"command":"git push --dry-run"}'
+
+With --with, name all arguments, not only those that you change. Values that the card hides can be left as the card shows them. Your policy judges the changed call again. It works while the agent waits, and only with agents whose software can run other arguments.
+
+With --minutes, a yes to git log covers git log with other options and files of the workspace. It does not cover git push, a command that also writes a file, or one that runs in another directory. A command that could do anything, such as a script or one that reaches the network, can only be allowed exactly.
+
+A lasting yes ends when the conversation gets less trusted than it is now, and never covers calls that are dangerous or not fully visible.` + ownerHelp + answerCodes,
+	"verifier deny": `A no is final for everything on the card, even if others have said yes. The agent reads your reason, if you give one: write nothing there that it should not know.
+
+    $ verifier deny 7Q4K --reason 'Use the staging database.'` + ownerHelp + answerCodes,
+	"verifier reply": `The same words as in a chat, with the code from the card:
+
+    $ verifier reply '.approve exec bf619df9'       # this call
+    $ verifier reply '.approve exec bf619df9 30'    # commands that do the same, here, for 30 minutes
+    $ verifier reply '.approve exec bf619df9 exactly 30'   # exactly this command, here, for 30 minutes
+    $ verifier reply '.approve exec bf619df9 with {"command":"date"}'   # once, with these arguments instead
+    $ verifier reply '.approve all bf619df9 turn'   # the card's tools, until the run ends
+    $ verifier reply '.deny bf619df9 not today'
+    $ verifier reply '.pending'
+    $ verifier reply '.pause'
+    $ verifier reply '.resume'
+    $ verifier reply '.sources 1A2B3C4D'
+    $ verifier reply '.endorse 1A2B3C4D 3'
+    $ verifier reply '.distrust 1A2B3C4D 3'
+    $ verifier reply '.grants'
+    $ verifier reply '.revoke 7Q4K'
+    $ verifier reply '.reset-trust 1A2B3C4D'
+    $ verifier reply '.help'
+
+After five wrong codes this way is locked for a while.` + ownerHelp + answerCodes,
+	"verifier login": `The link works once, within ten minutes, for the first person who opens it: treat it like the token. It opens your page on any device that reaches the server.
+
+    $ verifier login
+    http://127.0.0.1:8787/page/login#link=…
+    $ verifier login --viewer
+    $ verifier login --passkey            # add a passkey, also when you have lost yours
+    $ verifier login --passkey --for Ann  # invite an approver who has passkeys: true` + ownerHelp,
+	"verifier pause": `From the moment this returns, every call is denied but those of harmless tools, on every instance that shares the store, whatever the policy says and even if someone has approved it. Calls that wait are denied, too. It lasts until "verifier resume", across restarts.
+
+    $ verifier pause
+    $ verifier pause --agent main
+
+In a chat: .pause, .pause main` + ownerHelp + answerCodes,
+	"verifier resume": `Ends what "verifier pause" began. An agent that may not ask because it has asked too often this hour may ask again.
+
+    $ verifier resume
+    $ verifier resume --agent main
+
+In a chat: .resume, .resume main` + ownerHelp + answerCodes,
+	"verifier mute": `What would ask you is denied without a question, on every instance that shares the store. What passes without a question still does: "verifier pause" stops that, too. Questions that are open stay open.
+
+    $ verifier mute --agent main
+    $ verifier mute --session 1A2B3C4D --minutes 30
+
+In a chat: .mute main, .mute in 1A2B3C4D 30` + ownerHelp + answerCodes,
+	"verifier unmute": `Ends what "verifier mute" began; without an agent or a conversation, all of it.
+
+In a chat: .unmute, .unmute main, .unmute in 1A2B3C4D` + ownerHelp + answerCodes,
+	"verifier away": `You are not asked until then. Other approvers are; if too few of those who may allow a call are there, it is denied at once, and the agent reads when to ask again. The approver you name gets no right by it: they decide what they may answer already. A day ends at midnight in the zone of your quiet hours, else of the server.
+
+    $ verifier away --until friday --decides bob
+
+In a chat: .away until friday bob` + ownerHelp + answerCodes,
+	"verifier back": `You are asked again. Quiet hours in the config hold as before.
+
+In a chat: .back` + ownerHelp + answerCodes,
+	"verifier grants": `A yes for minutes or for a run is a grant: that tool passes in that conversation without a question until then. This lists what is open, by whom it was given and until when. It also ends by itself when the conversation gets less trusted than it was. Standing consents, which you give on the page and which hold for days, are listed first.
+
+    $ verifier grants
+    $ verifier revoke 7Q4K
+
+In a chat: .grants` + ownerHelp,
+	"verifier sources": `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists them by number, with the level of each and since when. You can vouch for what a tool read, but not for people who wrote.
+
+    $ verifier sources 1A2B3C4D
+    $ verifier endorse 1A2B3C4D 3
+
+A job that your agent scheduled, or changed, in a conversation with outside content in it runs as untrusted as that conversation was. Without a reference this lists those jobs; you may vouch for one, and removing the job in your agent's software removes it here.
+
+    $ verifier sources
+
+In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes,
+	"verifier endorse": `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. Grants in the conversation end. What it brings later counts again, since a page can change. The record keeps your endorsement, with your name. The profile strict refuses it.
+
+    $ verifier endorse 1A2B3C4D 3
+    $ verifier distrust 1A2B3C4D 3
+
+For a place that you always trust write a rule: trust.rules in the config. In a chat: .endorse 1A2B3C4D 3` + ownerHelp + answerCodes,
+	"verifier distrust": `The source counts again, as if you had never vouched for it.
+
+    $ verifier distrust 1A2B3C4D 3
+
+In a chat: .distrust 1A2B3C4D 3` + ownerHelp + answerCodes,
+	"verifier revoke": `From the moment this returns no call passes by the grant any more, on any instance that shares the store; the next such call asks. Each one that ends is in the record.
+
+    $ verifier revoke 7Q4K
+    $ verifier revoke --all
+
+In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
+	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for provenance.keep (7 days). If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
+
+    $ verifier graph 7Q4K
+    $ verifier graph 1A2B3C4D --format svg > turn.svg` + ownerHelp + `
+
+Exit codes: 0 drawn, 3 there is no such turn, 1 error, 2 wrong command line.`,
+	"verifier audit verify": `Every line carries the hash of the line before it and a MAC that only the server can make, and every few hundred lines there is a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
+
+    $ verifier audit verify
+    ok: 214 lines in 3 files, 207 entries, 5 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
+    $ verifier audit verify copy.jsonl --key 9f2c…
+    error: copy.jsonl: line 17: was edited: it does not match its hash
+
+The MACs are checked with the state directory's record.key. If that is missing there, nothing shows who wrote the server's own record, and this fails. For a copy elsewhere, the output says that they were not checked: then a line that someone else wrote after the last signature would not show.
+
+If entries that the store had seen were gone when the server started, the record says so itself. This command fails then, until you accept the loss with --accept-losses.
+
+Exit codes: 0 intact, 1 not intact, not complete or not readable.`,
+	"verifier audit show": `One line for each entry, below it why it was decided so, who answered, and the arguments as far as they are kept. It prints no characters that could move the cursor or hide text.
+
+    $ verifier audit show --decision deny --since 24h
+    $ verifier audit show --ref 7Q4K
+    $ verifier audit show --person Ann --json
+
+It checks nothing: "verifier audit verify" does.`,
+	"verifier audit report": `Which tools and patterns the auditor was against most, and how often a person allowed the call all the same: where that is often, it is too strict there, or you are too quick. The same call counts once, however often the agent tried.
+
+    $ verifier audit report
+    asked about              41 calls
+    against                  9, and 2 of them were allowed by a person all the same
+    no answer                1
+    against, by tool         6, 1 overruled  message send
+                             3, 1 overruled  exec
+    against, by pattern      7, 2 overruled  injection and rogue action
+                             2, 0 overruled  none: the policy let it pass`,
+	"verifier store accept-loss": `A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Once the agent's sessions have been restarted, accept the loss: from then on new conversations start as usual.
+
+With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.
+
+That others may have written to services with the label own is forgotten too. So data of these services counts as others' from then on: give a service another name in its labels when you have looked through it.`,
+	"verifier version": `All of it comes from the build itself, so that it can't be forgotten. A commit with "modified" was built from a tree with changes.
+
+    $ verifier version
+    verifier v0.1.0
+    commit 3f9c2a71d0e4
+    go1.26.8 linux/amd64`,
+	"verifier label": `Proposes a label for each tool, with the words it rests on. What a tool says of itself counts only against it: a tool is proposed as safe only if its name begins with a word for looking, nothing of it names an act, and its schema takes nothing that could carry a text out. What is unsure is strict: it brings outside content in, it acts, and each of its arguments is a destination.
+
+Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
+
+    $ verifier label tools.json --out labels.yaml
+    $ verifier label tools.json --out labels.yaml --ask-model
+    $ verifier label --review --out labels.yaml
+    $ verifier simulate --include labels.yaml --trace sessions.jsonl.gz
+
+Then add to the config: include: [labels.yaml]`,
+	"verifier simulate": `Plays every session through the decision that the server uses, with a store of its own. It says how often the owner would have been asked, and which calls would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.
+
+    $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
+
+Exit code 3 says that an injected call passed without a person.`,
+	"verifier report": `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this", or accept it on the page, under Grants, where the line says so. What pays, destroys or bears secrets is not listed.
+
+    $ verifier report --since 7d`,
+	"verifier policy test": `Each example is a call and the mode that the policy should have for it, so that a policy has tests like code:
+
+    cases:
+      - {tool: exec, params: {command: "make deploy"}, level: external, want: confirm}
+      - {tool: read, params: {path: a.md}, want: allow}      # at every level
+      - {tool: exec, level: owner, agent: intern, want: restrict, rule: agent}
+
+An example may also name iteration, session and history (the tools called before). Exit code 3 says that some fail.`,
+	"verifier schema": `An editor that knows JSON schemas completes keys, explains them and underlines mistakes while you type. "verifier init" writes the schema beside the config and names it in the first line:
+
+    # yaml-language-server: $schema=` + schemaFile + `
+
+For a config that was there before, or after an update:
+
+    $ verifier schema > ` + schemaFile + `
+
+Which settings are risky, "verifier check" says.`,
+	"verifier completion": `The script knows every command, flag and fixed value; print it again after an update. For the references of questions and grants it asks the server, with "verifier pending --json" and "verifier grants --json".
+
+    $ verifier completion bash > ~/.local/share/bash-completion/completions/verifier
+    $ verifier completion zsh > "${fpath[1]}/_verifier"
+    $ verifier completion fish > ~/.config/fish/completions/verifier.fish
+
+To try it in this shell only:
+
+    $ source <(verifier completion bash)`,
+	"verifier man": `It says what --help says of every command, in one page.
+
+    $ verifier man | man -l -
+    $ verifier man > /usr/local/share/man/man1/verifier.1`,
+}
