@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // longest is how many characters of one value are printed; the file has all.
@@ -181,4 +183,47 @@ func seconds(ms int64) string {
 		d = d.Round(100 * time.Millisecond)
 	}
 	return d.String()
+}
+
+// visible returns s with everything that a terminal would obey or not show
+// written out: control characters, bidirectional and other format characters,
+// odd spaces, blanks that pass for letters, bytes that are not UTF-8. The rest
+// stays readable; a backslash is left alone, since a made-up escape can only
+// make a value look worse than it is. Long values are shortened, and say so.
+func visible(s string) string {
+	var b strings.Builder
+	n := 0
+	for i, r := range s {
+		if n++; n > longest {
+			fmt.Fprintf(&b, "… (%d bytes in all)", len(s))
+			break
+		}
+		writeVisible(&b, s[i:], r)
+	}
+	return b.String()
+}
+
+func writeVisible(b *strings.Builder, rest string, r rune) {
+	switch {
+	case r == utf8.RuneError && !strings.HasPrefix(rest, "\uFFFD"):
+		fmt.Fprintf(b, `\x%02x`, rest[0])
+	case shows(r):
+		b.WriteRune(r)
+	case r == '\n':
+		b.WriteString(`\n`)
+	case r == '\t':
+		b.WriteString(`\t`)
+	case r > 0xFFFF:
+		fmt.Fprintf(b, `\U%08x`, r)
+	default:
+		fmt.Fprintf(b, `\u%04x`, r)
+	}
+}
+
+// shows reports whether r leaves ink, or is the plain space. Some letters and
+// marks do not, whatever their category says.
+func shows(r rune) bool {
+	const brailleBlank = '\u2800'
+	return unicode.IsPrint(r) && r != brailleBlank &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
@@ -244,4 +247,129 @@ func cause(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
+}
+
+// keySize is the bytes of randomness in everything that is made here.
+const keySize = 32
+
+// once returns what the file holds, and makes it first if there is none. Two
+// processes that start together agree on one: the file appears whole, under its
+// name, by a link that fails if another was there before.
+func (s *State) once(name string) (string, error) {
+	text, err := s.read(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return strings.TrimRight(text, "\r\n"), err
+	}
+	if !s.make {
+		return "", &StateError{s.path(name), "does not exist", "start `verifier serve` once: it makes its secrets"}
+	}
+	if err := s.create(name); err != nil {
+		return "", &StateError{s.path(name), "can't be made: " + cause(err), "is the disk full, or the directory read-only?"}
+	}
+	text, err = s.read(name)
+	return strings.TrimRight(text, "\r\n"), err
+}
+
+func (s *State) create(name string) error {
+	var key [keySize]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return err
+	}
+	err := wholefile.Create(s.path(name), []byte(hex.EncodeToString(key[:])+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		err = nil // another process was first; theirs counts
+	}
+	return errors.Join(err, wholefile.SyncDir(s.dir))
+}
+
+// read refuses a file that others can read, that belongs to someone else, or
+// that is not a plain file: a link could lead anywhere.
+func (s *State) read(name string) (string, error) {
+	path := s.path(name)
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", &StateError{path, "is not a plain file", "put the file itself there, not a link"}
+	case !isOurs(info):
+		return "", &StateError{path, "belongs to another user", "run verifier as that user"}
+	case othersMay(info):
+		return "", &StateError{path, "can be read by others", "chmod 600 " + path + "; if others may have read it, remove it instead, so that serve makes a new one"}
+	}
+	text, err := readPrivate(path)
+	if p, ok := errors.AsType[*problem](err); ok {
+		return "", &StateError{path, "can't be used: " + p.text, p.hint}
+	}
+	return text, err
+}
+
+const (
+	passkeysFile = "passkeys"
+	devicesFile  = "devices"
+)
+
+// Passkeys is the list of passkeys as it was last kept; empty: there is none.
+func (s *State) Passkeys() (string, error) { return s.optional(passkeysFile) }
+
+// KeepPasskeys keeps it.
+func (s *State) KeepPasskeys(text string) error { return s.keep(passkeysFile, text) }
+
+// DamagedPasskeys refuses a list that can't be read.
+func (s *State) DamagedPasskeys() error {
+	return &StateError{s.path(passkeysFile), "is damaged, or was made with another server key", "bring it back from a backup, or remove it: people then add their passkeys again"}
+}
+
+// Devices is the list of devices that get notifications, as it was last kept; empty:
+// there is none.
+func (s *State) Devices() (string, error) { return s.optional(devicesFile) }
+
+// KeepDevices keeps it.
+func (s *State) KeepDevices(text string) error { return s.keep(devicesFile, text) }
+
+// DamagedDevices refuses a list that can't be read.
+func (s *State) DamagedDevices() error {
+	return &StateError{s.path(devicesFile), "is damaged, or was made with another server key", "bring it back from a backup, or remove it: people then turn notifications on again"}
+}
+
+// optional reads a file that need not be there; "": it is not.
+func (s *State) optional(name string) (string, error) {
+	text, err := s.read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return text, err
+}
+
+// keep replaces a file whole, and makes sure that it is on the disk.
+func (s *State) keep(name, text string) error {
+	return errors.Join(s.replace(name, text), wholefile.SyncDir(s.dir))
+}
+
+const pausesFile = "pauses"
+
+// Pauses are the owner's words about pauses as this machine last knew them: what
+// vanishes from the store meanwhile is remembered here.
+func (s *State) Pauses() (map[string]string, error) {
+	text, err := s.read(pausesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var words map[string]string
+	if err := json.Unmarshal([]byte(text), &words); err != nil {
+		return nil, &StateError{s.path(pausesFile), "is damaged", "remove it, then say `verifier pause` again for whatever is to stay paused"}
+	}
+	return words, nil
+}
+
+// KeepPauses remembers them.
+func (s *State) KeepPauses(words map[string]string) error {
+	text, err := json.Marshal(words, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return s.keep(pausesFile, string(text)+"\n")
 }

@@ -16,6 +16,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -176,4 +178,58 @@ func (m *Metrics) Happened(e approval.Event) {
 // Handler serves them.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// countAudits makes the auditor's counters: what it says, how long it takes, and
+// what it costs.
+func (m *Metrics) countAudits() {
+	m.audits = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "verifier_audits_total", Help: "Questions to the auditor by what it said, why it said nothing, and whether the answer was known.",
+	}, []string{"verdict", "cause", "cached"})
+	m.auditing = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "verifier_audit_seconds", Help: "Time the auditor took to answer.",
+		Buckets: []float64{.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20},
+	})
+	m.tokens = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "verifier_audit_tokens_total", Help: "Tokens that questions to the auditor and its answers took.",
+	}, []string{"direction"})
+	m.registry.MustRegister(m.audits, m.auditing, m.tokens)
+}
+
+// Audited counts a question to the auditor.
+func (m *Metrics) Audited(o intent.Observation) {
+	cached := "no"
+	if o.Cached {
+		cached = "yes"
+	}
+	m.audits.WithLabelValues(o.Verdict.String(), o.Cause, cached).Inc()
+	if o.Cached {
+		return
+	}
+	m.auditing.Observe(o.Took.Seconds())
+	m.tokens.WithLabelValues("input").Add(float64(max(o.Input, 0)))
+	m.tokens.WithLabelValues("output").Add(float64(max(o.Output, 0)))
+}
+
+// countModel makes the counters of what the agents' own models take, as far as
+// their runtimes say.
+func (m *Metrics) countModel() {
+	m.modelTokens = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "verifier_model_tokens_total", Help: "Tokens that the agents' models took, as their runtimes report them.",
+	}, []string{"kind"})
+	m.modelTime = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "verifier_model_seconds", Help: "Time the agents' models took to answer, as their runtimes report it.",
+		Buckets: []float64{.1, .25, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300},
+	})
+	m.registry.MustRegister(m.modelTokens, m.modelTime)
+}
+
+// Used counts what a call of an agent's model took.
+func (m *Metrics) Used(t loop.Tokens, took time.Duration) {
+	m.modelTokens.WithLabelValues("input").Add(float64(t.Input))
+	m.modelTokens.WithLabelValues("output").Add(float64(t.Output))
+	m.modelTokens.WithLabelValues("cached").Add(float64(t.Cached))
+	if took > 0 {
+		m.modelTime.Observe(took.Seconds())
+	}
 }

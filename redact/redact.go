@@ -44,6 +44,8 @@ package redact
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -160,3 +162,48 @@ func unreadable(params jsontext.Value) Result {
 	r.add(Finding{Kind: Unreadable, Length: n})
 	return r
 }
+
+// Bears reports whether a text holds something that only secrets look like: a token of a known form, a private key, a
+// password in an address, a secret of the verifier or of the owner's patterns. What is given to a name such as password does
+// not count for that alone: code and manuals are full of it. A text that can't be searched counts.
+func (r *Redactor) Bears(text string) bool {
+	apart := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("=:\"'`,;", c) }), "\n\n") // without the names
+	return r.bears(text) || r.bears(apart)
+}
+
+func (r *Redactor) bears(text string) bool {
+	_, found := r.Secrets().Text(text)
+	return len(found) == maxFindings || slices.ContainsFunc(found, func(f Finding) bool {
+		return !namedKinds[f.Kind] && (f.Kind != pemKind || strings.Contains(text, "PRIVATE KEY"))
+	})
+}
+
+// namedKinds are found by a name beside them.
+var namedKinds = map[string]bool{
+	assignedKind: true, headerKind: true, queryKind: true, flagKind: true, "generic-api-key": true, AlreadyRedacted: true,
+}
+
+// Lines hides the secrets in short texts that are around a call, such as its
+// name and where it comes from, in place.
+func (r *Redactor) Lines(texts ...*string) {
+	var k seeker
+	k.begin(r)
+	for _, s := range texts {
+		if k.d != nil || !isPlain(*s) {
+			*s, _ = k.text(*s, nil, &k.why)
+		}
+	}
+}
+
+// Line is the same for one text and without the owner's patterns, for a caller who
+// has no Redactor at hand. It waits until the rules are ready: a tenth of a
+// second, once.
+func Line(s string) string {
+	shared.start()
+	<-shared.done
+	bare.Lines(&s)
+	return s
+}
+
+// bare knows nothing of the owner's.
+var bare = &Redactor{making: shared}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -226,4 +227,116 @@ func respond(w http.ResponseWriter, status int, v any) {
 		panic(err) // these are our own types
 	}
 	write(w, status, jsonType, body)
+}
+
+type probedChannel struct {
+	Channel string `json:"channel"`
+	Who     string `json:"who,omitzero"`
+	Error   string `json:"error,omitzero"`
+	Deaf    string `json:"deaf,omitzero"`
+	Asked   bool   `json:"asked"`
+	Sent    bool   `json:"sent"`
+}
+
+// saidHello is a runtime whose plugin has said that it is loaded.
+type saidHello struct {
+	Name  string `json:"name"`
+	Text  string `json:"text,omitzero"`
+	Fault string `json:"fault,omitzero"`
+}
+
+// test asks each channel how it is doing, and shows a card on it if the owner
+// wants to see one.
+func (a *ownerAPI) test(w http.ResponseWriter, r *http.Request, id string) {
+	var in struct {
+		Send bool `json:"send"`
+	}
+	if !decodeBody(r, &in) {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The request could not be read."})
+		return
+	}
+	probed, err := a.o.Desk.Probe(r.Context(), id, in.Send)
+	if err != nil {
+		a.unavailable(w, r, err)
+		return
+	}
+	out := struct {
+		Channels []probedChannel `json:"channels"`
+		Runtimes []saidHello     `json:"runtimes"`
+	}{Channels: []probedChannel{}, Runtimes: []saidHello{}}
+	if a.o.Runtimes != nil {
+		for _, r := range a.o.Runtimes() {
+			good, fault := r.Says(a.o.Now())
+			out.Runtimes = append(out.Runtimes, saidHello{r.Name, good, fault})
+		}
+	}
+	for _, p := range probed {
+		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.ListenErr), p.Asked, p.Sent})
+	}
+	respond(w, http.StatusOK, out)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Login makes a login link for the owner's page, good once: its path and query.
+type Login func(ctx context.Context, person string, viewer bool) (path string, until time.Time, err error)
+
+// Enrol makes a link by which a person adds a passkey, good once: its path and query.
+type Enrol func(ctx context.Context, person string) (path string, until time.Time, err error)
+
+// ownerName is the one who may invite others.
+const ownerName = "owner"
+
+// pageRoot is where the owner's page is.
+const pageRoot = "/page/"
+
+// toPage sends those who open the server's address in a browser to the page.
+func toPage(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Location", pageRoot)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// login gives a person with a token a link to log in with, or one to add a passkey with. The owner may have one made for somebody else,
+// who has no token: it adds a passkey and does nothing more.
+func (a *ownerAPI) login(w http.ResponseWriter, r *http.Request, id string) {
+	var in struct {
+		Viewer  bool   `json:"viewer"`
+		Passkey bool   `json:"passkey"`
+		For     string `json:"for"`
+	}
+	if !decodeBody(r, &in) || in.For != "" && !in.Passkey || in.Passkey && in.Viewer {
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: "misunderstood", Text: "The request could not be read."})
+		return
+	}
+	ctx := r.Context()
+	person := strings.TrimPrefix(id, tokenPrefix)
+	if in.For != "" && in.For != person {
+		if person != ownerName {
+			respond(w, http.StatusForbidden, outcomeBody{Kind: "unauthorised", Text: "Only the owner invites others."})
+			return
+		}
+		person = in.For
+	}
+	var path string
+	var until time.Time
+	var err error
+	if in.Passkey {
+		path, until, err = a.o.Enrol(ctx, person)
+	} else {
+		path, until, err = a.o.Login(ctx, person, in.Viewer)
+	}
+	if err != nil {
+		a.o.Log.WarnContext(ctx, "no link could be made", "err", err)
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: "ignored", Text: "No link could be made. It needs a person who is among the approvers and may log in."})
+		return
+	}
+	respond(w, http.StatusOK, struct {
+		Path  string    `json:"path"`
+		Until time.Time `json:"until"`
+	}{path, until})
 }

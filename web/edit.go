@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"net/http"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
@@ -70,4 +71,24 @@ func changed(o *approval.Outcome) *approval.Card {
 	ask.Created, ask.Until = c.Questions[0].Ask.Created, c.Questions[0].Ask.Until
 	c.Questions = []approval.Question{{Ask: ask}}
 	return &c
+}
+
+// changedLine is a line of a change: it goes, comes or stays.
+type changedLine struct{ Kind, Text string }
+
+// changedLines tells the lines of a change or a patch apart by their first character.
+func changedLines(text string) (out []changedLine) {
+	for _, line := range lines(text) {
+		kind := "same"
+		switch {
+		case strings.HasPrefix(line, "+"):
+			kind = "add"
+		case strings.HasPrefix(line, "-"):
+			kind = "del"
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "***"), strings.HasPrefix(line, "edit "):
+			kind = "gap"
+		}
+		out = append(out, changedLine{kind, line})
+	}
+	return out
 }

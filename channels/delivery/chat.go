@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -81,4 +83,51 @@ func ReadRequest(w http.ResponseWriter, r *http.Request) (body []byte, status in
 		return nil, http.StatusBadRequest
 	}
 	return body, 0
+}
+
+// ID is a platform's id of a chat or a person. A file may write it as text or as
+// a number.
+type ID string
+
+// UnmarshalText takes it as it is written.
+func (id *ID) UnmarshalText(text []byte) error {
+	*id = ID(text)
+	return nil
+}
+
+// MayBeNumber tells the reader of the file that digits need no quotes.
+func (*ID) MayBeNumber() {}
+
+// Tasks are what a channel does in the background, until it is closed.
+type Tasks struct {
+	log  *slog.Logger
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// taskTime is how long one may take.
+const taskTime = 30 * time.Second
+
+// NewTasks returns an empty set of tasks.
+func NewTasks(log *slog.Logger) *Tasks {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Tasks{log: log, ctx: ctx, stop: stop}
+}
+
+// Go starts one. If it fails, that is logged under what it means.
+func (t *Tasks) Go(failed string, do func(ctx context.Context) error) {
+	t.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.ctx, taskTime)
+		defer cancel()
+		if err := do(ctx); err != nil && t.ctx.Err() == nil {
+			t.log.Warn(failed, "err", err)
+		}
+	})
+}
+
+// Close ends those under way and waits for them.
+func (t *Tasks) Close() {
+	t.stop()
+	t.wg.Wait()
 }

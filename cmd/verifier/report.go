@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/replay"
 )
 
@@ -57,5 +62,79 @@ func printAudited(a *app, title string, items []replay.AuditedItem) {
 	listSome(a, 25, items, func(item replay.AuditedItem) {
 		a.printf("%-24s %d, %d overruled  %s\n", title, item.Blocked, item.Overruled, printable(item.Name))
 		title = ""
+	})
+}
+
+// ReportCmd counts what people were asked.
+type ReportCmd struct {
+	Files []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
+	Since string   `help:"From then on: 2h or 2d (ago), 2026-10-03, or 2026-10-03T14:00:00Z." default:"7d" placeholder:"TIME"`
+	JSON  bool     `help:"Print the numbers as JSON."`
+	recordFlags
+}
+
+// Run reports.
+func (c *ReportCmd) Run(a *app) error {
+	now := time.Now()
+	since, err := moment("--since", c.Since, now)
+	if err != nil {
+		return err
+	}
+	r, err := c.find(a, c.Files)
+	if err != nil {
+		return err
+	}
+	rules, _, err := policy.New(r.config.Policy)
+	if err != nil {
+		return err
+	}
+	all := replay.Loading{Policy: rules, Since: since, Until: now}
+	for _, name := range r.files {
+		if err := readFrom(name, all.ReadLoad); err != nil {
+			return err
+		}
+	}
+	report := all.Report()
+	if c.JSON {
+		return a.printJSON(report)
+	}
+	a.printf("questions      %d, %.1f a day\n", report.Questions, report.PerDay)
+	a.printf("answered       %d yes, %d no; %d expired, %d withdrawn, %d open\n", report.Yes, report.No, report.Expired, report.Withdrawn, report.Open)
+	a.printf("median answer  %.0f s\n", report.Median)
+	printLoad(a, "rule", report.Rules)
+	printLoad(a, "tool", report.Tools)
+	printAlways(a, report.Always)
+	return nil
+}
+
+func printLoad(a *app, by string, items []replay.LoadItem) {
+	if len(items) == 0 {
+		return
+	}
+	a.printf("\n%-32s %6s %5s %5s %8s %8s\n", by, "asked", "yes", "no", "expired", "median")
+	listSome(a, 0, items, func(item replay.LoadItem) {
+		a.printf("%-32s %6d %5d %5d %8d %6.0f s\n", printable(item.Name), item.Asked, item.Yes, item.No, item.Expired, item.Median)
+	})
+}
+
+func printAlways(a *app, items []replay.AlwaysItem) {
+	if len(items) == 0 {
+		return
+	}
+	a.printf("\nThese questions you always answered yes:\n")
+	listSome(a, 0, items, func(item replay.AlwaysItem) {
+		what := "exactly " + string(item.Params)
+		if item.Destinations != nil {
+			var to []string
+			for _, name := range slices.Sorted(maps.Keys(item.Destinations)) {
+				to = append(to, name+" "+item.Destinations[name])
+			}
+			what = "like this: " + strings.Join(to, ", ")
+		}
+		page := ""
+		if item.Acceptable {
+			page = "; the page offers it as a standing consent"
+		}
+		a.printf("%4d times  %s, %s, by %s, up to %s%s\n", item.Times, printable(item.Tool), printable(what), printable(item.Agent), printable(item.Level), page)
 	})
 }

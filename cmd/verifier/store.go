@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/store"
+	"github.com/openclaw-verifier/verifier/store/redis"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -84,4 +87,57 @@ func (f *storeFlags) with(a *app, do func(context.Context, string, backend) erro
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	return errors.Join(do(ctx, storeName(c, state), s), s.Close())
+}
+
+// backend is a store as the program uses it.
+type backend interface {
+	verifier.Store
+	approval.Store
+	delivery.Leases
+	// KeepTime keeps the latest time with the data; it is called each second.
+	KeepTime(ctx context.Context) error
+	KeepHead(ctx context.Context, name, head string) error
+	Head(ctx context.Context, name string) (string, error)
+	Ready(ctx context.Context) error
+	AcceptLoss(ctx context.Context) error
+	Close() error
+}
+
+// storeTime is what a store tells the time by, whom it tells that a clock was set
+// back, and how long it may take. All may be zero.
+type storeTime struct {
+	now     func() time.Time     // SQLite follows it; Redis has a clock of its own
+	elapsed func() time.Duration // what passes while that is set back
+	setBack func(store.SetBack)
+	waits   time.Duration // how long a caller waits for an answer; 0: the store's own limit
+}
+
+// openStore opens Redis where the config names one, else SQLite in the state
+// directory.
+func openStore(c *config.Config, state *config.State, by storeTime) (backend, error) {
+	epoch, err := store.OpenEpoch(state.Epoch())
+	if err != nil {
+		return nil, err
+	}
+	if c.Store.URL.Set() {
+		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: by.waits, Elapsed: by.elapsed, SetBack: by.setBack}))
+	}
+	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Timeout: by.waits, Now: by.now, Elapsed: by.elapsed, SetBack: by.setBack}))
+}
+
+// opened gives no store where there is none: a nil one of its own type would
+// pass for one that is open.
+func opened[S backend](s S, err error) (backend, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// storeName says in words where state is kept, without any password.
+func storeName(c *config.Config, state *config.State) string {
+	if c.Store.URL.Set() {
+		return "Redis"
+	}
+	return "SQLite in " + state.Dir()
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// PauseCmd stops an agent, or all.
+type PauseCmd struct {
+	Agent string `help:"Only this agent, by its id. Without it: all agents." placeholder:"ID"`
+	owner
+}
+
+// Run pauses.
+func (c *PauseCmd) Run(a *app) error { return c.say(a, ".pause", c.Agent) }
+
+// ResumeCmd lifts it.
+type ResumeCmd struct {
+	Agent string `help:"Only this agent, by its id. Without it: all agents, and every pause there is." placeholder:"ID"`
+	owner
+}
+
+// Run resumes.
+func (c *ResumeCmd) Run(a *app) error { return c.say(a, ".resume", c.Agent) }
+
+// say sends a typed line.
+func (o *owner) say(a *app, word, agent string) error {
+	if agent != "" {
+		word += " " + agent
+	}
+	return o.answer(a, replyPath, struct {
+		Text string `json:"text"`
+	}{word})
+}
+
+// AwayCmd says that the owner is not to be asked for a while.
+type AwayCmd struct {
+	Until   string `help:"Until when: a day of the week, tomorrow, 2026-11-20, 18:30, 90m, 3h, 2d." required:"" placeholder:"WHEN"`
+	Decides string `help:"The approver who decides meanwhile, by name." placeholder:"NAME"`
+	owner
+}
+
+// Run says so.
+func (c *AwayCmd) Run(a *app) error {
+	return c.say(a, ".away until", strings.TrimSpace(c.Until+" "+c.Decides))
+}
+
+// BackCmd ends it.
+type BackCmd struct{ owner }
+
+// Run says so.
+func (c *BackCmd) Run(a *app) error { return c.say(a, ".back", "") }
+
+// mutes is what a mute is about, as it is typed.
+func mutes(agent, session string) string {
+	if session != "" {
+		return "in " + session
+	}
+	return agent
+}
+
+// MuteCmd ends the questions about an agent or a conversation for a while.
+type MuteCmd struct {
+	Agent   string `help:"This agent, by its id." required:"" xor:"muted" placeholder:"ID"`
+	Session string `help:"This conversation, by its reference." required:"" xor:"muted" placeholder:"REF"`
+	Minutes int    `help:"For how long, a day at most." default:"60"`
+	owner
+}
+
+// Run mutes.
+func (c *MuteCmd) Run(a *app) error {
+	return c.say(a, ".mute", mutes(c.Agent, c.Session)+fmt.Sprint(" ", c.Minutes))
+}
+
+// UnmuteCmd ends that.
+type UnmuteCmd struct {
+	Agent   string `help:"This agent, by its id." xor:"muted" placeholder:"ID"`
+	Session string `help:"This conversation, by its reference." xor:"muted" placeholder:"REF"`
+	owner
+}
+
+// Run ends it.
+func (c *UnmuteCmd) Run(a *app) error { return c.say(a, ".unmute", mutes(c.Agent, c.Session)) }
+
+// GrantsCmd lists what runs without asking.
+type GrantsCmd struct {
+	JSON bool `help:"Print JSON: reference, tool, conversation, level, end and giver of each." name:"json"`
+	owner
+}
+
+// Run lists.
+func (c *GrantsCmd) Run(a *app) error {
+	if c.JSON {
+		return c.print(a, "/owner/grants")
+	}
+	return c.say(a, ".grants", "")
+}
+
+// RevokeCmd ends grants.
+type RevokeCmd struct {
+	Ref string `arg:"" optional:"" help:"The reference of the card it was given on, as grants shows it." xor:"what"`
+	All bool   `help:"All grants that are open." xor:"what"`
+	owner
+}
+
+// Validate wants to know which.
+func (c *RevokeCmd) Validate() error {
+	if c.Ref == "" && !c.All {
+		return &failure{text: "say which grant: its reference, or --all"}
+	}
+	return nil
+}
+
+// Run revokes.
+func (c *RevokeCmd) Run(a *app) error {
+	if c.All {
+		return c.say(a, ".revoke", "all")
+	}
+	return c.say(a, ".revoke", c.Ref)
+}
+
+// SourcesCmd lists what came into a conversation.
+type SourcesCmd struct {
+	Session string `arg:"" optional:"" help:"The conversation's reference, as cards show it. Without one: the scheduled jobs that come from outside content."`
+	JSON    bool   `help:"Print JSON: number, name, level and times of each source of the conversation, or of each job." name:"json"`
+	owner
+}
+
+// Run lists.
+func (c *SourcesCmd) Run(a *app) error {
+	if c.JSON {
+		return c.print(a, "/owner/sources?ref="+url.QueryEscape(c.Session))
+	}
+	return c.say(a, ".sources", c.Session)
+}
+
+// sourceArgs say which source of which conversation is meant.
+type sourceArgs struct {
+	Session string `arg:"" help:"The conversation's reference, as cards show it."`
+	Source  uint32 `arg:"" help:"The source's number, as sources shows it."`
+	owner
+}
+
+// EndorseCmd vouches for a source.
+type EndorseCmd struct{ sourceArgs }
+
+// Run vouches.
+func (c *EndorseCmd) Run(a *app) error {
+	return c.say(a, ".endorse", fmt.Sprint(c.Session, " ", c.Source))
+}
+
+// DistrustCmd takes it back.
+type DistrustCmd struct{ sourceArgs }
+
+// Run distrusts.
+func (c *DistrustCmd) Run(a *app) error {
+	return c.say(a, ".distrust", fmt.Sprint(c.Session, " ", c.Source))
+}
