@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -225,4 +228,165 @@ func marshal(v any) ([]byte, error) {
 		return nil, errors.New("write the answer")
 	}
 	return append(text, '\n'), nil
+}
+
+// The owner may let a call run with other arguments. The agent is handed these, and what is noted of the call is about them. What the agent can't run that way is refused.
+
+// takesEdits reports whether the agent runs other arguments of this call than its own. Older versions of it, or of our plugin, run their own instead.
+// A plan or a question for the user has none; in its dialog, the gate before a server of tools expects the call as it was. Codex takes none beside its dialog.
+func (r *run) takesEdits(name string) bool {
+	can := r.Edits
+	if r.agent.plugin {
+		can = r.in.Edits
+	}
+	if !can || r.forUser() {
+		return false
+	}
+	return r.agent.events[r.in.Event] == call || !r.agent.dialogs && !strings.HasPrefix(name, mcp)
+}
+
+// edit makes the call the one that the owner lets run instead. Asked are the arguments that were asked about.
+func (r *run) edit(v *verdict, takes bool, asked jsontext.Value) error {
+	if !takes {
+		return failure("The verifier answered with other arguments, which this agent can't run. Nothing was run.")
+	}
+	before := r.in.about()
+	params, err := r.in.withoutDirectory(v.Params, asked)
+	if err != nil {
+		return err
+	}
+	if r.agent.keeps && !sameNames(params, r.in.Params) {
+		return failure("The owner added an argument or left one out, which this agent can't do. Nothing was run.")
+	}
+	r.in.Params = params
+	if r.agent.events[r.in.Event] == permission {
+		return r.keepEdited(question{about: before})
+	}
+	return nil
+}
+
+// withoutDirectory takes out the directory that was added to what was asked about: the agent does not know that argument, so it can't be changed.
+func (in *input) withoutDirectory(params, asked jsontext.Value) (jsontext.Value, error) {
+	if member(in.Params, addedDirectory) != "" || member(asked, addedDirectory) != in.CWD || in.CWD == "" {
+		return params, nil
+	}
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(params, &members); err != nil {
+		return nil, failure("The verifier's answer can't be understood. Nothing was run.")
+	}
+	if member(params, addedDirectory) != in.CWD {
+		return nil, failure("The owner changed the directory in which the command runs, which this agent can't do. Nothing was run.")
+	}
+	delete(members, addedDirectory)
+	text, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return nil, failure("The verifier's answer can't be understood. Nothing was run.")
+	}
+	return text, nil
+}
+
+// sameNames reports whether two objects have members of the same names.
+func sameNames(a, b jsontext.Value) bool {
+	var one, other map[string]jsontext.Value
+	if json.Unmarshal(a, &one) != nil || json.Unmarshal(b, &other) != nil {
+		return false
+	}
+	return maps.EqualFunc(one, other, func(_, _ jsontext.Value) bool { return true })
+}
+
+// keepEdited notes the call as the owner changed it, under the id that the question was opened with: the agent's dialog does not know it.
+func (r *run) keepEdited(q question) error {
+	entries, _ := os.ReadDir(r.notes.session(r.who.key)) // then there is no note to compare with
+	_, end := r.judged()
+	for _, e := range entries {
+		if !q.fits(e.Name()) {
+			continue
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(e.Name(), openQuestion), "-")
+		if err := r.notes.put(r.who.key, judgedCall+id+"-"+end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Another hook or plugin of the agent may change a call after the gateway has judged it. Nothing can stop that from here, but what
+// the agent says of the call afterwards shows it.
+
+// judgedCall begins the names of notes about calls that the gateway let pass, or left to the agent's user.
+const judgedCall = "judged-"
+
+// judged is the beginning of the names of notes about this call, and the end of the one about it as it is now. An agent that has no ids
+// for its calls has one beginning for all of them.
+func (r *run) judged() (begin, end string) {
+	exact := r.in.Params.Clone()
+	if exact.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
+		exact = r.in.Params
+	}
+	id := r.in.CallID
+	if r.noID {
+		id = ""
+	}
+	return judgedCall + shortHash(id) + "-", shortHash(r.in.Tool+"\x00"+string(exact)) + r.in.judgedFrame()
+}
+
+// editable are the arguments of Claude Code's tools for files that its user can change in the dialog: the text.
+var editable = []string{"content", "old_string", "new_string", "edits", "replace_all"}
+
+// judgedFrame is the end of a note's name about all of a call but the text that the user can change.
+func (in *input) judgedFrame() string {
+	members := map[string]jsontext.Value{}
+	if json.Unmarshal(in.Params, &members, jsontext.AllowInvalidUTF8(true)) != nil {
+		return "-"
+	}
+	for _, name := range editable {
+		delete(members, name)
+	}
+	frame, err := json.Marshal(members, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "-"
+	}
+	return "-" + shortHash(in.Tool+"\x00"+string(frame))
+}
+
+// keepJudged notes the call as it was judged.
+func (r *run) keepJudged() error {
+	begin, end := r.judged()
+	return r.notes.put(r.who.key, begin+end)
+}
+
+// wasChanged reports whether what ran is something else than was judged, and forgets what was judged. Of a call that was judged before
+// this hook was there, nothing is known. Where the user changed the text, the text can't be compared, and the rest is: another hook's change of the text
+// is not seen then, but the user has seen what was written.
+func (r *run) wasChanged() bool {
+	begin, end := r.judged()
+	dir := r.notes.session(r.who.key)
+	entries, _ := os.ReadDir(dir) // then nothing is known
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), begin) {
+			names = append(names, e.Name())
+		}
+	}
+	same := slices.Contains(names, begin+end)
+	if frame := r.in.judgedFrame(); !same && frame != "-" && r.userEdited() {
+		same = slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, frame) })
+	}
+	for _, name := range names {
+		if name == begin+end || !r.noID {
+			os.Remove(filepath.Join(dir, name)) //nolint:errcheck // then it is compared with the next call of this id, which there is none of
+		}
+	}
+	return len(names) > 0 && !same
+}
+
+// userEdited reports whether Claude Code says that its user changed the text in the dialog or in an editor before it was written. It says so only of its
+// own tools for files, never of what a hook has changed, and the user has seen what was written.
+func (r *run) userEdited() bool {
+	name, own := r.toolName()
+	var response struct {
+		UserModified bool `json:"userModified"`
+	}
+	return r.Agent == claudeCode && r.who.attended && own && (name == "edit" || name == "write") &&
+		isObject(r.in.Response) && json.Unmarshal(r.in.Response, &response, jsontext.AllowInvalidUTF8(true)) == nil && response.UserModified
 }

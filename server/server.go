@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -181,3 +182,60 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Rejected is how many calls could not be authenticated.
 func (s *Server) Rejected() int64 { return s.rejected.Load() }
+
+// fresh are the connections that have not asked for anything yet. Browsers open
+// some in advance; a server that ends would wait seconds for each.
+type fresh struct{ conns sync.Map }
+
+// follow gets every change of a connection, for each call twice.
+func (f *fresh) follow(c net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		f.conns.Store(c, nil)
+		return
+	}
+	if state != http.StateIdle {
+		f.conns.Delete(c)
+	}
+}
+
+// close ends those that still ask for nothing.
+func (f *fresh) close() {
+	f.conns.Range(func(c, _ any) bool {
+		if conn, ok := c.(net.Conn); ok {
+			conn.Close() //nolint:errcheck // no caller waits for it
+		}
+		return true
+	})
+}
+
+// Check is one thing the server needs, and what is wrong with it.
+type Check struct {
+	Name          string
+	Err           error
+	Informational bool // a fault is shown, and the server is ready all the same
+}
+
+const healthBudget = 400 * time.Millisecond
+
+// healthz says that the process answers.
+func healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") }
+
+// readyz says whether calls can be decided, and if not, what is missing.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), healthBudget)
+	defer cancel()
+	status, lines := http.StatusOK, strings.Builder{}
+	if s.o.Health != nil {
+		for _, check := range s.o.Health(ctx) {
+			if check.Err != nil {
+				if !check.Informational {
+					status = http.StatusServiceUnavailable
+				}
+				lines.WriteString(check.Name + ": " + check.Err.Error() + "\n")
+				continue
+			}
+			lines.WriteString(check.Name + ": ok\n")
+		}
+	}
+	plain(w, status, lines.String())
+}

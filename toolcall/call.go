@@ -205,3 +205,89 @@ func (h *Hints) Destroys() bool { return is(h.Destructive, true) }
 func (h *Hints) Outside() bool { return is(h.OpenWorld, true) }
 
 func is(said *bool, what bool) bool { return said != nil && *said == what }
+
+// CanonicalKey is the one spelling of a session key, a session id or an agent id:
+// without white space around it, without colons at its end, and in lower case, as
+// OpenClaw keeps them. Two spellings of one conversation must not be two
+// conversations, or what one has read would not count in the other. Only ASCII is
+// folded, as in [Canonical]: see [OddKey] for the rest.
+func CanonicalKey(s string) string {
+	for s = trimASCII(s); strings.HasSuffix(s, ":"); {
+		s = trimASCII(s[:len(s)-1])
+	}
+	return lowerASCII(s)
+}
+
+// OddKey reports whether a canonical key could be mistaken for another one: it
+// holds something other than visible ASCII characters (a space, an invisible
+// character, a letter that looks like another), or an empty part. A conversation
+// with such a key is untrusted.
+func OddKey(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f || s[i] == ':' && i > 0 && s[i-1] == ':' {
+			return true
+		}
+	}
+	return strings.HasPrefix(s, ":")
+}
+
+// keys are the names of sessions and agents.
+func (c *Context) keys() [4]*string {
+	return [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy}
+}
+
+// canonicalKeys gives the names of sessions and agents their one spelling.
+func (c *Context) canonicalKeys() {
+	for i, key := range c.keys() {
+		if canonical := CanonicalKey(*key); canonical != *key {
+			c.spelled[i], *key = *key, canonical
+		}
+	}
+}
+
+// HideKeys lets the caller choose the name of each session and agent whose spelling,
+// as it was sent, is not its one spelling: a secret in it could no longer be recognised
+// in lower case.
+func (c *Context) HideKeys(key func(sent string) string) {
+	for i, k := range c.keys() {
+		if c.spelled[i] != "" {
+			*k = key(c.spelled[i])
+		}
+	}
+}
+
+// OddKeys reports whether a name of the conversation, of its agent or of what
+// started it could be mistaken for another.
+func (c *Context) OddKeys() bool {
+	return OddKey(c.SessionKey) || OddKey(c.SessionID) || OddKey(c.SpawnedBy) || OddKey(c.AgentID)
+}
+
+// MaxEdited is how many bytes the params may have that a person puts in the place of a call's own.
+const MaxEdited = 32 << 10
+
+// ReadParams reads params that a person wrote, as strictly as those of a body, and returns them without white space. Every error is a [*Malformed].
+func ReadParams(text []byte) (jsontext.Value, error) {
+	if len(text) > MaxEdited {
+		return nil, malformed("The arguments must be at most 32 KiB.")
+	}
+	if err := checkLimits(text, MaxEdited); err != nil {
+		return nil, err
+	}
+	params := jsontext.Value(text).Clone()
+	switch {
+	case !params.IsValid():
+		return nil, malformed("The arguments are not one valid JSON value with each name once.")
+	case params.Kind() != jsontext.KindBeginObject:
+		return nil, malformed("The arguments must be a JSON object.")
+	case params.Compact() != nil:
+		return nil, malformed("The arguments can't be read.")
+	}
+	return params, nil
+}
+
+// With is the call with other params. It is another call: it has another digest, and is judged anew.
+func (c *Call) With(params jsontext.Value) *Call {
+	other := *c
+	other.Params = params
+	return &other
+}

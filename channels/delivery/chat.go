@@ -3,9 +3,12 @@ package delivery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -130,4 +133,83 @@ func (t *Tasks) Go(failed string, do func(ctx context.Context) error) {
 func (t *Tasks) Close() {
 	t.stop()
 	t.wg.Wait()
+}
+
+// Health is how a channel does, part by part. The zero Health, and a nil one,
+// knows of no fault.
+type Health struct {
+	mu     sync.Mutex
+	faults map[string]error
+}
+
+// Note tells how a part does; no error is that it is well.
+func (h *Health) Note(part string, err error) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		delete(h.faults, part)
+		return
+	}
+	if h.faults == nil {
+		h.faults = make(map[string]error)
+	}
+	h.faults[part] = err
+}
+
+// Err is what is wrong now; nil if nothing is.
+func (h *Health) Err() error {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var errs []error
+	for _, part := range slices.Sorted(maps.Keys(h.faults)) {
+		errs = append(errs, fmt.Errorf("%s: %w", part, h.faults[part]))
+	}
+	return errors.Join(errs...)
+}
+
+// Views remembers where this process has shown the details of cards, to take
+// their buttons away. One that it does not know has buttons that answer with the
+// truth. The zero Views is ready to use.
+type Views[Place comparable] struct {
+	mu      sync.Mutex
+	shown   map[string][]Place
+	settled map[string]bool // cards whose places were taken
+}
+
+const maxViews = 1000 // cards
+
+// Add notes where a card's details are. It reports false if the card was settled while they were sent: then the
+// caller takes their buttons away.
+func (v *Views[Place]) Add(card string, at Place) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.settled[card] {
+		return false
+	}
+	if v.shown == nil || len(v.shown) >= maxViews {
+		v.shown = make(map[string][]Place)
+	}
+	if !slices.Contains(v.shown[card], at) {
+		v.shown[card] = append(v.shown[card], at)
+	}
+	return true
+}
+
+// Take returns where they are, and forgets it.
+func (v *Views[Place]) Take(card string) []Place {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at := v.shown[card]
+	delete(v.shown, card)
+	if v.settled == nil || len(v.settled) >= maxViews {
+		v.settled = make(map[string]bool)
+	}
+	v.settled[card] = true
+	return at
 }

@@ -19,9 +19,12 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -196,4 +199,106 @@ func (l *Line) pause(about string, d time.Duration) {
 	if from := time.Now().Add(d); from.After(c.from) {
 		c.from = from
 	}
+}
+
+// Limits of a breaker.
+const (
+	maxFailures  = 5 // in a row, before the platform counts as down
+	firstPause   = 2 * time.Second
+	longestPause = time.Minute
+)
+
+// breaker stops calls to a platform that fails. After a pause one call tries it;
+// its success lets the others through, its failure makes the next pause longer.
+type breaker struct {
+	mu       sync.Mutex
+	failures int
+	pause    time.Duration
+	from     time.Time // not before
+	trying   bool      // the one call is under way
+	last     error
+}
+
+// open says why no call is let through now, if none is.
+func (b *breaker) open(now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refusal(now)
+}
+
+// enter lets a call through, or says why not. A call that is let through must call leave.
+func (b *breaker) enter(now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.refusal(now); err != nil {
+		return err
+	}
+	b.trying = b.failures >= maxFailures
+	return nil
+}
+
+func (b *breaker) refusal(now time.Time) error {
+	if b.failures >= maxFailures && (b.trying || now.Before(b.from)) {
+		return fmt.Errorf("%w: %w", ErrDown, b.last)
+	}
+	return nil
+}
+
+// leave tells how a call went that was let through.
+func (b *breaker) leave(now time.Time, err error, down bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trying = false
+	if !down {
+		b.failures, b.pause, b.last = 0, 0, nil
+		return
+	}
+	b.last = err
+	if b.failures++; b.failures < maxFailures {
+		return
+	}
+	b.pause = min(max(2*b.pause, firstPause), longestPause)
+	b.from = now.Add(b.pause)
+}
+
+// failure is an error of a platform in words that can be logged. errors.Is and
+// errors.As see the platform's own error.
+type failure struct {
+	text string
+	err  error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+const maxExplained = 300 // characters of what a platform may have said
+
+// Explain puts an error of a platform into words: of what, and the words, which
+// may be the platform's and so anything. They are shortened, and hold no secret.
+func Explain(err error, of, words string, secrets ...string) error {
+	if err == nil {
+		return nil
+	}
+	words = strings.ToValidUTF8(hidden(words, secrets), "?")
+	if r := []rune(words); len(r) > maxExplained {
+		words = string(r[:maxExplained]) + "…"
+	}
+	return &failure{text: of + ": " + words, err: err}
+}
+
+// Undecodable reports whether an error says that the platform's answer is not the JSON that the library expects.
+func Undecodable(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// hidden takes secrets out of a text.
+func hidden(text string, secrets []string) string {
+	for _, s := range secrets {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "[secret]")
+		}
+	}
+	return text
 }

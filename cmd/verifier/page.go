@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"iter"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -78,4 +83,120 @@ func greetPage(a *app, c *config.Config, addr net.Addr, g *gateway) {
 		}
 	}
 	a.printf("  page    %s%s (`verifier login` prints a link that opens it)\n", base, web.Root)
+}
+
+// LoginCmd prints a link to the owner's page.
+type LoginCmd struct {
+	Viewer  bool   `help:"A link for looking only: its page can't answer." xor:"kind"`
+	Passkey bool   `help:"A link that adds a passkey to the device that opens it. It needs no other login." xor:"kind"`
+	For     string `help:"With --passkey: the approver who opens the link, by name. Only the owner token may name another person." placeholder:"NAME"`
+	owner
+}
+
+// Run prints a link.
+func (c *LoginCmd) Run(a *app) error {
+	if c.For != "" && !c.Passkey {
+		return &failure{"--for needs --passkey", "verifier login --passkey --for NAME"}
+	}
+	t, err := c.target(a, c.URL)
+	if err != nil {
+		return err
+	}
+	var out struct {
+		Path  string    `json:"path"`
+		Until time.Time `json:"until"`
+		Text  string    `json:"text"`
+	}
+	if err := c.ask(a, http.MethodPost, "/owner/login", struct {
+		Viewer  bool   `json:"viewer"`
+		Passkey bool   `json:"passkey,omitzero"`
+		For     string `json:"for,omitzero"`
+	}{c.Viewer, c.Passkey, c.For}, &out); err != nil {
+		return err
+	}
+	if out.Path == "" {
+		return &failure{"the server has no page", "web.enabled in its config must not be false"}
+	}
+	base := pageBase(t.config, t.base)
+	if c.Passkey {
+		base = named(base)
+	}
+	a.printf("%s%s\n", base, printable(out.Path))
+	a.warnf("It is good once, until %s.\n", stamp(out.Until))
+	return nil
+}
+
+// named is an address that a passkey can belong to: one of this machine by its name, for browsers tie a passkey to no address of digits.
+func named(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Hostname() != "127.0.0.1" && u.Hostname() != "::1" {
+		return base
+	}
+	u.Host = net.JoinHostPort("localhost", u.Port())
+	return u.String()
+}
+
+// pageBase is where the owner opens the page: where the config says, else at the
+// server.
+func pageBase(c *config.Config, server string) string {
+	if c.Web.Address() != nil {
+		return strings.TrimRight(c.Web.URL, "/")
+	}
+	return server
+}
+
+// ledger is the server's own record, as the page reads it.
+type ledger struct {
+	path  string
+	state *config.State
+}
+
+// Files implements web.Ledger.
+func (l ledger) Files() ([]string, error) { return audit.Files(l.path) }
+
+// Backward implements web.Ledger.
+func (l ledger) Backward(want func(raw []byte) bool) iter.Seq2[audit.Line, error] {
+	files, err := l.Files()
+	if err != nil {
+		return func(yield func(audit.Line, error) bool) { yield(audit.Line{}, err) }
+	}
+	return audit.Backward(files, want)
+}
+
+// Verify implements web.Ledger. Lines cut off the end are the start's to notice.
+func (l ledger) Verify() (audit.Report, error) {
+	files, err := l.Files()
+	if err != nil {
+		return audit.Report{}, err
+	}
+	key, err := l.state.RecordKey()
+	if err != nil {
+		return audit.Report{}, err
+	}
+	o := audit.VerifyOptions{Secret: key, Whole: true}
+	rep, err := audit.VerifyFiles(files, o)
+	if err != nil { // the last line may have been half written, or a new file begun
+		if files, err = l.Files(); err == nil {
+			rep, err = audit.VerifyFiles(files, o)
+		}
+	}
+	return rep, err
+}
+
+// pageHealth is what the page shows of the gateway's health.
+func (g *gateway) pageHealth(ctx context.Context) []web.Check {
+	var out []web.Check
+	for _, c := range g.health(ctx) {
+		check := web.Check{Name: c.Name}
+		if c.Err != nil {
+			check.Fault = c.Err.Error()
+		}
+		out = append(out, check)
+	}
+	for _, r := range g.runtimes() {
+		check := web.Check{Name: r.Name}
+		check.Good, check.Fault = r.Says(time.Now())
+		out = append(out, check)
+	}
+	return out
 }
