@@ -214,9 +214,7 @@ func (o *Options) fill() {
 	o.Together = cmp.Or(o.Together, 100*time.Millisecond)
 	o.SweepEvery = cmp.Or(o.SweepEvery, 5*time.Second)
 	o.Rand = cmp.Or(o.Rand, rand.Reader)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Pauses == nil {
 		o.Pauses = session.NewPauses(o.Key, nil, nil)
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
@@ -90,9 +91,7 @@ func newLog(d disk, o Options) (*Log, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Rand == nil {
-		o.Rand = rand.Reader
-	}
+	o.Rand = cmp.Or(o.Rand, rand.Reader)
 	if o.CheckpointEvery <= 0 {
 		o.CheckpointEvery = 256
 	}

@@ -9,6 +9,7 @@
 package codes
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -51,9 +52,7 @@ func Ref(id string) string {
 
 // NewID returns 128 random bits in hex. A nil source means [rand.Reader].
 func NewID(source io.Reader) (string, error) {
-	if source == nil {
-		source = rand.Reader
-	}
+	source = cmp.Or(source, rand.Reader)
 	var id [16]byte
 	if _, err := io.ReadFull(source, id[:]); err != nil {
 		return "", fmt.Errorf("making an id: %w", err)

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,18 +43,12 @@ func New(o Options) (*Auditor, error) {
 	if o.Model == nil {
 		return nil, errors.New("intent: there is no model to ask")
 	}
-	if o.Mode == "" {
-		o.Mode = Escalate
-	}
-	if o.FailMode == "" {
-		o.FailMode = FailBlock
-	}
+	o.Mode = cmp.Or(o.Mode, Escalate)
+	o.FailMode = cmp.Or(o.FailMode, FailBlock)
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	if o.Caution == nil {
-		o.Caution = NewCaution(true, nil)
-	}
+	o.Caution = cmp.Or(o.Caution, NewCaution(true, nil))
 	if o.Observe == nil {
 		o.Observe = func(Observation) {}
 	}

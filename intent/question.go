@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -79,9 +80,7 @@ func (q *Question) Prompt(r io.Reader) (p Prompt, partly bool, err error) {
 
 // drawWord draws what the marks of one question are known by.
 func drawWord(r io.Reader) (string, error) {
-	if r == nil {
-		r = rand.Reader
-	}
+	r = cmp.Or(r, rand.Reader)
 	var b [16]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		return "", fmt.Errorf("draw the fence's word: %w", err)

@@ -96,9 +96,7 @@ type Notifier struct {
 
 // New makes one and starts its watch.
 func New(o Options) *Notifier {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Every = cmp.Or(o.Every, lookEvery)
 	n := &Notifier{o: o, kicked: make(chan struct{}, 1), boxes: make(map[string]*outbox)}
 	n.ctx, n.cancel = context.WithCancel(context.Background())

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -176,9 +177,7 @@ type sampler struct {
 
 func (e *environment) sampler() sampler {
 	name := e.get("OTEL_TRACES_SAMPLER")
-	if name == "" {
-		name = "parentbased_always_on"
-	}
+	name = cmp.Or(name, "parentbased_always_on")
 	s := sampler{}
 	s.name, s.own = strings.CutPrefix(name, "parentbased_")
 	switch s.name {

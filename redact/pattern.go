@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -36,9 +37,7 @@ func (p pattern) secret(m []int) (start, end int) {
 // compile refuses a pattern that can't do what its owner wants.
 func (p Pattern) compile() (pattern, string, error) {
 	made := pattern{name: p.Name}
-	if made.name == "" {
-		made.name = ownPattern
-	}
+	made.name = cmp.Or(made.name, ownPattern)
 	if p.Regex == "" {
 		return made, "regex", fmt.Errorf("is empty")
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -101,9 +102,7 @@ func (s *Server) unbelieved(call *toolcall.Call) string {
 // typedBody says what became of a line. It has no state, which the channels use: it goes to a chat
 // that the agent can write to.
 func typedBody(o approval.Outcome) []byte {
-	if o.Text == "" {
-		o.Text = noOutcome
-	}
+	o.Text = cmp.Or(o.Text, noOutcome)
 	return answerJSON(struct {
 		Kind string `json:"kind"`
 		Text string `json:"text"`

@@ -11,6 +11,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -113,9 +114,7 @@ func New(o Options) (*Server, error) {
 	if o.Auth == nil || o.Verifier == nil || o.Desk == nil {
 		return nil, errors.New("server: auth, verifier and desk are all needed")
 	}
-	if o.Path == "" {
-		o.Path = "/verify"
-	}
+	o.Path = cmp.Or(o.Path, "/verify")
 	for at := range o.Hooks {
 		if why := HookProblem(o.Path, at); why != "" {
 			return nil, fmt.Errorf("server: the path %s of a hook %s", at, why)
@@ -124,9 +123,7 @@ func New(o Options) (*Server, error) {
 	if o.Tolerance == nil {
 		o.Tolerance = func() time.Duration { return DefaultTolerance }
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -36,9 +36,7 @@ func New(o Options) (*Verifier, error) {
 	if o.Auditor == nil {
 		o.Auditor = func() *intent.Auditor { return nil }
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Lineage == nil {
 		o.Lineage = func(string) []lineage.Key { return nil }
 	}

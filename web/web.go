@@ -123,9 +123,7 @@ func New(o Options) (*Page, error) {
 		return nil, errors.New("web: all but peer, URL, hide, session, log and clock is needed")
 	}
 	o.Session = cmp.Or(o.Session, DefaultSession)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -42,9 +42,7 @@ type Deps struct {
 
 // Fill replaces what is nil.
 func (d Deps) Fill() Deps {
-	if d.Log == nil {
-		d.Log = slog.New(slog.DiscardHandler)
-	}
+	d.Log = cmp.Or(d.Log, slog.New(slog.DiscardHandler))
 	if d.Now == nil {
 		d.Now = time.Now
 	}

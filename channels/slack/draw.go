@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -164,9 +165,7 @@ func (d *drawing) element(s string, style *slack.RichTextSectionTextStyle) slack
 
 // preformatted adds a foreign text of which every character counts.
 func (d *drawing) preformatted(s string) {
-	if s == "" {
-		s = " "
-	}
+	s = cmp.Or(s, " ")
 	text := &slack.RichTextPreformatted{Type: slack.RTEPreformatted}
 	d.add(text)
 	text.Elements = []slack.RichTextSectionElement{d.element(s, nil)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -151,9 +152,7 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	if err := g.desk.Configure(terms(c)); err != nil {
 		return err
 	}
-	if next.cert == nil {
-		next.cert = g.live.Load().cert // to end TLS takes a restart
-	}
+	next.cert = cmp.Or(next.cert, g.live.Load().cert) // to end TLS takes a restart
 	next.reload = web.Reload{At: time.Now(), Changed: changed(g.live.Load(), next), Before: g.live.Load().policy}
 	before := g.live.Swap(next)
 	g.record.SetRotation(rotation(c))

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -18,9 +19,7 @@ const anthropicVersion = "2023-06-01"
 
 func newAnthropic(c Config) *claude {
 	base := c.BaseURL
-	if base == "" {
-		base = anthropicBase
-	}
+	base = cmp.Or(base, anthropicBase)
 	m := &claude{line: newLine(strings.TrimRight(base, "/") + "/v1/messages"), model: c.Model}
 	m.line.header("Anthropic-Version", anthropicVersion)
 	if c.Key != "" {

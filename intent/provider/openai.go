@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -16,9 +17,7 @@ type openAI struct {
 
 func newOpenAI(c Config) *openAI {
 	base := c.BaseURL
-	if base == "" {
-		base = openAIBase
-	}
+	base = cmp.Or(base, openAIBase)
 	m := &openAI{line: newLine(strings.TrimRight(base, "/") + "/chat/completions"), model: c.Model, own: c.BaseURL == ""}
 	if c.Key != "" {
 		m.line.header("Authorization", "Bearer "+c.Key)
