@@ -19,7 +19,7 @@ func (vs *votes) named(ctx context.Context, voted []*Question, a Answer, now tim
 		verb = "Your yes is for"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s %s:", verb, counted(len(voted), "call", "calls"))
+	fmt.Fprintf(&b, "\n%s %s:", verb, Count(len(voted), "call", "calls"))
 	for _, q := range voted {
 		runs := &q.Ask
 		if a.edit != nil {

@@ -222,7 +222,8 @@ func (gr *Grants) listGrants(ctx context.Context, via string) (Outcome, error) {
 	return Outcome{Kind: Replied, Text: b.String()}, nil
 }
 
-func counted(n int, one, many string) string {
+// Count is a number of things in words.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

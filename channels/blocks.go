@@ -44,11 +44,6 @@ func summaryBlocks(q *approval.Question, r *room) []Block {
 	return []Block{{Kind: Quote, Part: OfSummary, Label: summaryLabel, Text: inline(q.Summary.Text, summaryWidth)}}
 }
 
-// summarised reports whether a card has a summary.
-func summarised(c *approval.Card) bool {
-	return slices.ContainsFunc(c.Questions, func(q approval.Question) bool { return q.Summary != nil })
-}
-
 func notVisible(v Visibility) Block {
 	return Block{Kind: Warning, Part: OfCall, Label: notAllVisible + strings.Join(v.Reasons(), "; ") + "."}
 }
@@ -71,7 +66,7 @@ func argumentBlocks(seen *call) []Block {
 		lines = append(lines, o.name+": "+o.text)
 	}
 	if seen.left > 0 {
-		lines = append(lines, open+"… "+count(seen.left, "argument", "arguments")+" not shown …"+shut)
+		lines = append(lines, open+"… "+approval.Count(seen.left, "argument", "arguments")+" not shown …"+shut)
 	}
 	label := "arguments"
 	if len(seen.mains) > 0 {

@@ -68,6 +68,14 @@ type Block struct {
 	Diff  bool   // lines that begin with a minus go, those with a plus come
 }
 
+// Between separates a block's label from its text: several lines begin below it.
+func (b *Block) Between() string {
+	if strings.Contains(b.Text, "\n") {
+		return "\n"
+	}
+	return " "
+}
+
 // Typed is a line that answers a card.
 type Typed struct {
 	Label   string // what it grants
@@ -260,7 +268,7 @@ func (d *Document) head(c *approval.Card, expired bool) {
 	if len(c.Questions) == 1 {
 		h = Head(&c.Questions[0].Ask)
 	} else {
-		h = Headline{Says: count(len(c.Questions), "call", "calls") + ":", Of: strings.Join(headsOf(c, headlineWidth/max(len(c.Questions), 1)), "; ")}
+		h = Headline{Says: approval.Count(len(c.Questions), "call", "calls") + ":", Of: strings.Join(headsOf(c, headlineWidth/max(len(c.Questions), 1)), "; ")}
 	}
 	switch {
 	case expired:
@@ -302,7 +310,7 @@ func (d *Document) calls(c *approval.Card, r *room) {
 		all.add(seen.seen)
 	}
 	if left := len(c.Questions) - r.calls; r.calls > 0 && left > 0 {
-		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfCall, Label: count(left, "more call", "more calls") + " on the list, not shown here.", Gap: true})
+		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfCall, Label: approval.Count(left, "more call", "more calls") + " on the list, not shown here.", Gap: true})
 		d.Full, d.Cut = false, true
 	}
 	if !r.roomy && !all.Full() {
@@ -408,7 +416,7 @@ var rooms = []room{
 // tries are this room with the summary that a card may have, and without it: the
 // literal call is never cut to make room for that.
 func (r *room) tries(c *approval.Card) []room {
-	if r.terse || !summarised(c) {
+	if r.terse || !slices.ContainsFunc(c.Questions, func(q approval.Question) bool { return q.Summary != nil }) {
 		return []room{*r}
 	}
 	without := *r

@@ -276,7 +276,7 @@ func changed(given []arg) string {
 		switch {
 		case !m.body || isHidden(m.text):
 		case m.name == "content":
-			return "(" + count(linesOf(m.text), "line", "lines") + ")"
+			return "(" + approval.Count(strings.Count(strings.TrimSuffix(m.text, "\n"), "\n")+1, "line", "lines") + ")"
 		case m.name == "edits" || m.name == changeName:
 			plus += strings.Count("\n"+m.text, "\n+ ")
 			minus += strings.Count("\n"+m.text, "\n- ")
@@ -291,8 +291,6 @@ func plusMinus(plus, minus int) string {
 	}
 	return fmt.Sprintf("(+%d −%d)", plus, minus)
 }
-
-func linesOf(s string) int { return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1 }
 
 // patchHead says which files a patch changes.
 func patchHead(given []arg) Headline {
@@ -318,7 +316,7 @@ func patchHead(given []arg) Headline {
 	case !slices.ContainsFunc(deeds, func(d string) bool { return d != "Add" }):
 		h.Says = "Write"
 	case len(files) > 1:
-		h.Says = "Change " + count(len(files), "file", "files") + ":"
+		h.Says = "Change " + approval.Count(len(files), "file", "files") + ":"
 	}
 	return h
 }

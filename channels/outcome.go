@@ -62,7 +62,7 @@ func fates(c *approval.Card, o *approval.Outcome, r *room) []Fate {
 		heads[f] = append(heads[f], Head(&c.Questions[i].Ask).String())
 	}
 	if left := len(out) - r.calls; r.calls > 0 && left > 0 {
-		out = append(out[:r.calls], Fate{Word: count(left, "more", "more")})
+		out = append(out[:r.calls], Fate{Word: approval.Count(left, "more", "more")})
 	}
 	for i, f := range out {
 		switch of := heads[f]; {

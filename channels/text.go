@@ -97,7 +97,7 @@ func (p *page) document(d *Document) {
 
 func (p *page) block(b *Block) {
 	if b.Gap {
-		p.blank()
+		p.line("")
 	}
 	switch b.Kind {
 	case Field:
@@ -127,8 +127,6 @@ const (
 type page struct{ b strings.Builder }
 
 func (p *page) line(s string) { p.b.WriteString(s + "\n") }
-
-func (p *page) blank() { p.line("") }
 
 // rule draws a line with a title in it, which may go on below.
 func (p *page) rule(title []string) {

@@ -31,7 +31,7 @@ const (
 )
 
 func cutMark(n int) string {
-	return fmt.Sprintf("%s… %s not shown …%s", open, count(n, "character", "characters"), shut)
+	return fmt.Sprintf("%s… %s not shown …%s", open, approval.Count(n, "character", "characters"), shut)
 }
 
 // blankMark takes the place of white space. It says whether there are line breaks in
@@ -42,13 +42,6 @@ func blankMark(s string) string {
 		kinds = "spaces, tabs and newlines"
 	}
 	return fmt.Sprintf("%s… %d %s not shown …%s", open, len(s), kinds, shut)
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // timeLeft says how long a card can still be answered.
@@ -95,7 +88,7 @@ func (v Visibility) Reasons() []string {
 	var out []string
 	add := func(n int, one, many string) {
 		if n > 0 {
-			out = append(out, count(n, one, many))
+			out = append(out, approval.Count(n, one, many))
 		}
 	}
 	add(v.Hidden, "value is hidden", "values are hidden")

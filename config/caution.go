@@ -64,7 +64,7 @@ func (c *Config) CautionTools() map[string]bool {
 
 func (k *checker) checkCaution() {
 	a := &k.Caution.Auditor
-	k.between("caution.auditor.timeoutMs", a.TimeoutMs, 100, 20_000)
+	inRange(k.report, "caution.auditor.timeoutMs", a.TimeoutMs, 100, 20_000)
 	seen := map[string]bool{}
 	for _, name := range sortedKeys(k.Caution.Tools) {
 		tool := toolcall.Canonical(name)

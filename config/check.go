@@ -80,23 +80,17 @@ func (k *checker) checkWebhook() {
 	case p == "/owner" || strings.HasPrefix(p, "/owner/") || p == "/page" || strings.HasPrefix(p, "/page/") || p == "/healthz" || p == "/readyz" || path.Base(p) == "approve" || path.Base(p) == "answered":
 		k.fail("webhook.path", "is one of the server's own", "write it as /verify")
 	}
-	k.span("webhook.tolerance", k.Webhook.Tolerance, time.Second, 15*time.Minute)
-	k.span("webhook.maxHold", k.Webhook.MaxHold, time.Second, 10*time.Minute)
-	k.span("webhook.hold", k.Webhook.Hold, time.Second, 10*time.Minute)
+	inRange(k.report, "webhook.tolerance", k.Webhook.Tolerance, time.Second, 15*time.Minute)
+	inRange(k.report, "webhook.maxHold", k.Webhook.MaxHold, time.Second, 10*time.Minute)
+	inRange(k.report, "webhook.hold", k.Webhook.Hold, time.Second, 10*time.Minute)
 	if k.Webhook.Hold > k.Webhook.MaxHold {
 		k.fail("webhook.hold", fmt.Sprintf("is longer than webhook.maxHold, which is %s", k.Webhook.MaxHold), "make hold shorter or maxHold longer")
 	}
 }
 
-func (k *report) span(path string, v, least, most time.Duration) {
+func inRange[T cmp.Ordered](k *report, path string, v, least, most T) {
 	if v < least || v > most {
-		k.fail(path, fmt.Sprintf("must be from %s to %s, not %s", least, most, v), "")
-	}
-}
-
-func (k *report) between(path string, v, least, most int) {
-	if v < least || v > most {
-		k.fail(path, fmt.Sprintf("must be from %d to %d, not %d", least, most, v), "")
+		k.fail(path, fmt.Sprintf("must be from %v to %v, not %v", least, most, v), "")
 	}
 }
 
@@ -147,28 +141,28 @@ func (k *checker) checkSecrets() {
 }
 
 func (k *checker) checkBounds() {
-	k.between("approvalTtlSeconds", k.ApprovalTTLSeconds, 10, 3600)
-	k.between("approval.maxMinutes", k.Approval.MaxMinutes, 0, 24*60)
-	k.between("approval.maxOpen", k.Approval.MaxOpen, 0, 100)
-	k.between("approval.approvals", k.Approval.Approvals, 0, 20)
-	k.between("approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
+	inRange(k.report, "approvalTtlSeconds", k.ApprovalTTLSeconds, 10, 3600)
+	inRange(k.report, "approval.maxMinutes", k.Approval.MaxMinutes, 0, 24*60)
+	inRange(k.report, "approval.maxOpen", k.Approval.MaxOpen, 0, 100)
+	inRange(k.report, "approval.approvals", k.Approval.Approvals, 0, 20)
+	inRange(k.report, "approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
 	for i, stake := range k.Approval.StepUp {
 		k.oneOf(index("approval.stepUp", i), stake, "kind of call", policy.Stakes())
 	}
-	k.between("maxIterations", k.Policy.MaxIterations, 0, 10_000)
-	k.between("maxCalls", k.Policy.MaxCalls, 0, 100_000)
+	inRange(k.report, "maxIterations", k.Policy.MaxIterations, 0, 10_000)
+	inRange(k.report, "maxCalls", k.Policy.MaxCalls, 0, 100_000)
 	for _, name := range sortedKeys(k.Policy.Clients) {
 		k.oneOf("clients."+name, name, "client", k.clientNames())
-		k.between("clients."+name+".maxCalls", k.Policy.Clients[name].MaxCalls, 0, 100_000)
+		inRange(k.report, "clients."+name+".maxCalls", k.Policy.Clients[name].MaxCalls, 0, 100_000)
 	}
-	k.between("audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
-	k.between("audit.keep", k.Audit.Keep, 0, 100_000)
-	k.span("provenance.keep", k.Provenance.Keep, time.Minute, 365*24*time.Hour)
+	inRange(k.report, "audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
+	inRange(k.report, "audit.keep", k.Audit.Keep, 0, 100_000)
+	inRange(k.report, "provenance.keep", k.Provenance.Keep, time.Minute, 365*24*time.Hour)
 	if k.Audit.RotateEvery != 0 {
-		k.span("audit.rotateEvery", k.Audit.RotateEvery, time.Minute, 10*365*24*time.Hour)
+		inRange(k.report, "audit.rotateEvery", k.Audit.RotateEvery, time.Minute, 10*365*24*time.Hour)
 	}
 	for _, id := range sortedKeys(k.Policy.Agents) {
-		k.between("agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)
+		inRange(k.report, "agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Config) People() []approval.Person {
 		people = append(people, c.Approvers[i].person())
 	}
 	for _, p := range c.unnamed() {
-		people = append(people, approval.Person{Name: calledByID(p.id), Bare: true, IDs: []string{p.id}})
+		people = append(people, approval.Person{Name: strings.Replace(p.id, ":", " ", 1), Bare: true, IDs: []string{p.id}})
 	}
 	return people
 }
@@ -324,6 +324,3 @@ func (c *Config) unnamed() []placedID {
 	}
 	return all
 }
-
-// calledByID is the name of a person who has none.
-func calledByID(id string) string { return strings.Replace(id, ":", " ", 1) }

@@ -30,8 +30,8 @@ func (p *problem) Error() string { return p.text }
 // whether the file itself holds any of the text.
 func (r *resolver) resolve(text string) (out string, literal bool, err error) {
 	if path, ok := strings.CutPrefix(text, "file:"); ok {
-		out, err = r.readFile(path)
-		return out, false, err
+		out, err = readPrivate(r.noteFile(path))
+		return strings.TrimRight(out, "\r\n"), false, err
 	}
 	var first error
 	out = reference.ReplaceAllStringFunc(text, func(match string) string {
@@ -97,11 +97,6 @@ func (r *resolver) lookup(match []string) (string, error) {
 
 // maxSecretFile is more than any secret has.
 const maxSecretFile = 64 << 10
-
-func (r *resolver) readFile(path string) (string, error) {
-	text, err := readPrivate(r.noteFile(path))
-	return strings.TrimRight(text, "\r\n"), err
-}
 
 // readPrivate reads a small file that only its owner can read.
 func readPrivate(path string) (string, error) {

@@ -30,7 +30,7 @@ func (k *checker) checkRoute(at string, r *approval.Route) {
 	}
 	k.checkWays(at, r.Channels)
 	k.checkNames(at, r.Approvers)
-	k.between(at+".approvals", r.Approvals, 0, 20)
+	inRange(k.report, at+".approvals", r.Approvals, 0, 20)
 	k.checkEscalations(at, r)
 	k.checkQuorum(at, r)
 }

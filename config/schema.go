@@ -85,7 +85,7 @@ func (s *describer) key(path string, t reflect.Type) *schema {
 	out := s.value(path, t)
 	k, ok := s.about[path]
 	if !ok {
-		if !isMode(t) { // the key above says it for every level
+		if t != reflect.TypeFor[*taint.Mode]() { // the key above says it for every level
 			s.complain("say in keys.go what %s is", path)
 		}
 		return out
@@ -98,8 +98,6 @@ func (s *describer) key(path string, t reflect.Type) *schema {
 	}
 	return out
 }
-
-func isMode(t reflect.Type) bool { return t == reflect.TypeFor[*taint.Mode]() }
 
 // sentence is the text as an editor shows it beside the key.
 func (k Key) sentence() string {

@@ -28,8 +28,6 @@ func readStoreURL(text string) storeAddress {
 	return storeAddress{scheme: scheme, hosts: strings.Split(hosts, ","), password: password != ""}
 }
 
-func (s storeAddress) encrypted() bool { return strings.HasPrefix(s.scheme, "rediss") }
-
 // local reports whether every host is this machine.
 func (s storeAddress) local() bool {
 	return !slices.ContainsFunc(s.hosts, func(h string) bool {
@@ -66,7 +64,7 @@ func (k risks) riskyStore() {
 	if !u.password && !u.local() {
 		k.find(Warning, "store.url", "has no password: anyone who reaches the store can erase what is known of every conversation")
 	}
-	if !u.encrypted() && !u.local() {
+	if !strings.HasPrefix(u.scheme, "rediss") && !u.local() {
 		k.find(Warning, "store.url", "is not encrypted: use rediss://, or a network of your own")
 	}
 	if !k.Store.Key.Set() {

@@ -49,7 +49,7 @@ func (k *checker) checkUpstream() {
 			k.fail(at+".secret", text, makeOne)
 		}
 		if u.Timeout != 0 {
-			k.span(at+".timeout", u.Timeout, 100*time.Millisecond, time.Minute)
+			inRange(k.report, at+".timeout", u.Timeout, 100*time.Millisecond, time.Minute)
 		}
 	}
 }

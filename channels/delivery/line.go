@@ -277,7 +277,12 @@ func Explain(err error, of, words string, secrets ...string) error {
 	if err == nil {
 		return nil
 	}
-	words = strings.ToValidUTF8(hidden(words, secrets), "?")
+	for _, s := range secrets {
+		if s != "" {
+			words = strings.ReplaceAll(words, s, "[secret]")
+		}
+	}
+	words = strings.ToValidUTF8(words, "?")
 	if r := []rune(words); len(r) > maxExplained {
 		words = string(r[:maxExplained]) + "…"
 	}
@@ -289,14 +294,4 @@ func Undecodable(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
 	return syntax || kind || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// hidden takes secrets out of a text.
-func hidden(text string, secrets []string) string {
-	for _, s := range secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "[secret]")
-		}
-	}
-	return text
 }

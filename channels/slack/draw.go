@@ -89,7 +89,7 @@ func (d *drawing) block(b *channels.Block) {
 	switch b.Kind {
 	case channels.Field:
 		d.bold(b.Label + ":")
-		d.plain(between(b.Text))
+		d.plain(b.Between())
 		d.literal(b.Text)
 	case channels.Quote:
 		d.bold(b.Label)
@@ -104,15 +104,6 @@ func (d *drawing) block(b *channels.Block) {
 		d.plain(space(b.Label, b.Text))
 		d.literal(b.Text)
 	}
-}
-
-// between separates a label from what it is about: several lines begin
-// below it.
-func between(text string) string {
-	if strings.Contains(text, "\n") {
-		return "\n"
-	}
-	return " "
 }
 
 // space separates two texts, if there are two.

@@ -97,7 +97,7 @@ func (d *drawing) block(b *channels.Block) {
 	switch b.Kind {
 	case channels.Field:
 		d.bold(b.Label + ":")
-		d.plain(between(b.Text))
+		d.plain(b.Between())
 		d.literal(b.Text)
 	case channels.Quote:
 		d.bold(b.Label)
@@ -113,15 +113,6 @@ func (d *drawing) block(b *channels.Block) {
 		}
 		d.literal(b.Text)
 	}
-}
-
-// between separates a label from what it is about: several lines begin
-// below it.
-func between(text string) string {
-	if strings.Contains(text, "\n") {
-		return "\n"
-	}
-	return " "
 }
 
 // entriesInRow is how many buttons for one call of a list fit beside each other.

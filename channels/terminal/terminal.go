@@ -19,7 +19,7 @@ import (
 
 // Channel prints cards. It is safe for concurrent use.
 type Channel struct {
-	Now func() time.Time // for the time left; nil means time.Now
+	Now func() time.Time // for the time left
 
 	turn chan struct{} // holds one token: one card at a time, and no endless queue behind a terminal that is stopped
 	w    io.Writer
@@ -31,22 +31,15 @@ var (
 )
 
 // New returns a channel that prints on w.
-func New(w io.Writer) *Channel { return &Channel{w: w, turn: make(chan struct{}, 1)} }
+func New(w io.Writer) *Channel { return &Channel{Now: time.Now, w: w, turn: make(chan struct{}, 1)} }
 
 // Send prints the card in one write. Its ref is the card's id: what is printed
 // can't be edited, so there is no better place to name.
 func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
-	if err := ch.print(ctx, "\n"+channels.Short(c, ch.now())+"\n"); err != nil {
+	if err := ch.print(ctx, "\n"+channels.Short(c, ch.Now())+"\n"); err != nil {
 		return "", err
 	}
 	return c.ID, nil
-}
-
-func (ch *Channel) now() time.Time {
-	if ch.Now != nil {
-		return ch.Now()
-	}
-	return time.Now()
 }
 
 // Probe says where cards are printed.
@@ -54,7 +47,7 @@ func (*Channel) Probe(context.Context) (string, error) { return "where the serve
 
 // Settle prints the outcome in a line of its own.
 func (ch *Channel) Settle(ctx context.Context, _ string, c *approval.Card, o approval.Outcome) error {
-	return ch.print(ctx, channels.OutcomeLine(c, o, ch.now())+"\n")
+	return ch.print(ctx, channels.OutcomeLine(c, o, ch.Now())+"\n")
 }
 
 // Listen waits for ctx to end: no answer comes from here.

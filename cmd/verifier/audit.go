@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 )
@@ -105,28 +106,28 @@ func (c *AuditVerifyCmd) head(a *app, r *found) *audit.Head {
 }
 
 func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
-	if len(r.Losses) > 0 && !c.AcceptLosses {
-		return &failure{"the record is not all there: " + losses(f, r.Losses), "what is there is intact. If you took the rest away yourself, --accept-losses accepts that"}
+	var losses []string
+	for _, l := range r.Losses {
+		losses = append(losses, lossText(f, l))
+	}
+	if len(losses) > 0 && !c.AcceptLosses {
+		return &failure{"the record is not all there: " + strings.Join(losses, "; "), "what is there is intact. If you took the rest away yourself, --accept-losses accepts that"}
 	}
 	lines := count(r.Lines, "line")
 	if r.Files > 1 {
 		lines += " in " + count(r.Files, "file")
 	}
-	a.printf("ok: %s, %s, %s, %s to %s\n", lines, plural(r.Entries, "entry", "entries"),
+	a.printf("ok: %s, %s, %s, %s to %s\n", lines, approval.Count(r.Entries, "entry", "entries"),
 		count(r.Checkpoints, "checkpoint"), stamp(r.First), stamp(r.Last))
-	for _, loss := range r.Losses {
-		a.printf("note: accepted as lost: %s\n", lossText(f, loss))
+	for _, loss := range losses {
+		a.printf("note: accepted as lost: %s\n", loss)
 	}
 	c.notes(a, r)
-	if path := f.files[len(f.files)-1]; f.current && isLink(path) {
+	path := f.files[len(f.files)-1]
+	if info, err := os.Lstat(path); f.current && err == nil && info.Mode()&os.ModeSymlink != 0 {
 		a.printf("note: %s is a symbolic link: the server does not start with one; put the file itself there, or name where it is as audit.path\n", path)
 	}
 	return nil
-}
-
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // notes tell what the ok does not cover.
@@ -144,13 +145,13 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 		a.printf("note: the MACs of the lines were not checked, which takes the server's record.key: a line that someone else wrote after the last signature would not show\n")
 	}
 	if r.Without > 0 {
-		a.printf("note: the first %s no MAC, as an earlier version wrote them\n", plural(r.Without, "line carries", "lines carry"))
+		a.printf("note: the first %s no MAC, as an earlier version wrote them\n", approval.Count(r.Without, "line carries", "lines carry"))
 	}
 	if r.Without == r.Lines && !r.HeadChecked {
 		a.printf("note: nothing shows who wrote the lines after the last signature: the server does not start with such a record where its store has not seen it\n")
 	}
 	if r.Repairs > 0 {
-		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", plural(r.Repairs, "repair is noted", "repairs are noted"))
+		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", approval.Count(r.Repairs, "repair is noted", "repairs are noted"))
 	}
 	if !r.HeadChecked {
 		a.printf("note: lines cut off the end would not show: the store was not compared\n")
@@ -160,27 +161,12 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 	}
 }
 
-func losses(f *found, all []audit.Loss) string {
-	texts := make([]string, len(all))
-	for i, l := range all {
-		texts[i] = lossText(f, l)
-	}
-	return strings.Join(texts, "; ")
-}
-
 func lossText(f *found, l audit.Loss) string {
 	when := ""
 	if !l.At.IsZero() {
 		when = " (noticed " + stamp(l.At) + ")"
 	}
 	return fmt.Sprintf("%s: line %d: %s%s", f.path(l.File), l.Line, printable(l.Note), when)
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

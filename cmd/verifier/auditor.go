@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/intent/provider"
 	"github.com/openclaw-verifier/verifier/upstream"
@@ -77,12 +75,4 @@ func upstreamOf(c *config.Config, self string) verifier.Upstream {
 		ones = append(ones, one)
 	}
 	return upstream.New(self, ones)
-}
-
-// selfName is what this verifier is known by to others. It tells nothing of the
-// key.
-func selfName(key hmac.Key) string { return key.Seal("upstream", "self") }
-
-func viaOf(self string) func(http.Header) ([]string, bool) {
-	return func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), self) }
 }

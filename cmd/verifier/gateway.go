@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
+	"github.com/openclaw-verifier/verifier/upstream"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -123,7 +125,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.self = selfName(key)
+	g.self = key.Seal("upstream", "self") // it tells nothing of the key
 	first, err := g.prepare(s.config, s.guarded)
 	if err != nil {
 		return g, err
@@ -157,7 +159,8 @@ func openGateway(s setup) (g *gateway, err error) {
 	seeing := g.seeing(decider)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
-		Via: viaOf(g.self), Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
+		Via:    func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), g.self) },
+		Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
@@ -169,18 +172,13 @@ func openGateway(s setup) (g *gateway, err error) {
 		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
 		err = g.showCertificate()
 	}
-	if err == nil {
-		err = g.openServer(options)
+	if err != nil {
+		return g, err
+	}
+	if g.server, err = server.New(options); err == nil {
+		g.otlp.Start() // all that it reads is there
 	}
 	return g, err
-}
-
-// openServer makes the server, and then sends telemetry: all that it reads is there.
-func (g *gateway) openServer(o server.Options) (err error) {
-	if g.server, err = server.New(o); err == nil {
-		g.otlp.Start()
-	}
-	return err
 }
 
 // decider wires desk and verifier.
@@ -417,9 +415,12 @@ func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
 		}
 		clients[config.DefaultClient] = []string{secret.Reveal()}
 	}
-	owner, err := ownerToken(c, state)
-	if err != nil {
-		return nil, err
+	owner := c.OwnerToken
+	if !owner.Set() {
+		var err error
+		if owner, err = state.OwnerToken(); err != nil {
+			return nil, err
+		}
 	}
 	tokens := make(map[string]string)
 	for name, t := range c.Tokens(owner) {
@@ -430,12 +431,4 @@ func newAuth(c *config.Config, state *config.State) (*server.Auth, error) {
 		auth.AdmitWithoutToken(c.WithPasskeys()...)
 	}
 	return auth, err
-}
-
-// ownerToken is the file's, or else the state directory's.
-func ownerToken(c *config.Config, state *config.State) (config.Secret, error) {
-	if c.OwnerToken.Set() {
-		return c.OwnerToken, nil
-	}
-	return state.OwnerToken()
 }

@@ -56,7 +56,7 @@ func (c *InitCmd) Run(a *app) error {
 	secret := fresh(32)
 	inConfig := secret
 	if c.Openclaw {
-		inConfig = secretInFile(c.beside(openclawSecret))
+		inConfig = strconv.Quote("file:" + c.beside(openclawSecret))
 	}
 	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(32), "@WORKSPACE@", c.workspaces()).Replace(firstConfig)
 	if !c.NoSchema {
@@ -242,12 +242,3 @@ func (c *InitCmd) openclawCommands() string {
 	}
 	return "  " + strings.Join(lines, "\n  ")
 }
-
-// pluginPath is where init puts the plugin: who changes it is not asked about any
-// more.
-func pluginPath(configPath string) string {
-	return filepath.Join(filepath.Dir(configPath), openclawPlugin)
-}
-
-// secretInFile is what the config says of a secret in a file of its own.
-func secretInFile(path string) string { return fmt.Sprintf("%q", "file:"+path) }

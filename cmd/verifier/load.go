@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -88,10 +88,6 @@ func (c *configFlag) announce(a *app) {
 	}
 }
 
-func printFinding(w io.Writer, path string, f config.Finding) {
-	fmt.Fprintf(w, "%s: %s: %s\n", f.Severity, place(path, f.Line, f.Col), f) //nolint:errcheck // a reader that has gone is no error
-}
-
 func place(path string, line, col int) string {
 	if line == 0 {
 		return path
@@ -118,7 +114,7 @@ func (c *CheckCmd) Run(a *app) error {
 		findings = append(findings, config.Finding{Severity: config.Warning, Path: "trust.directories", Text: everyFile})
 	}
 	for _, f := range findings {
-		printFinding(a.stdout, c.Config, f)
+		a.printf("%s: %s: %s\n", f.Severity, place(c.Config, f.Line, f.Col), f)
 	}
 	if err == nil {
 		err = a.chats.check(cfg)
@@ -171,7 +167,7 @@ func summary(c *config.Config, findings []config.Finding) string {
 	return fmt.Sprintf("policy %s, %s, %s, %s; %s", cmp.Or(c.Policy.Profile, "default"), count(clients, "client"), count(len(c.People()), "approver"), store, count(warnings, "warning"))
 }
 
-func count(n int, what string) string { return plural(n, what, what+"s") }
+func count(n int, what string) string { return approval.Count(n, what, what+"s") }
 
 // SchemaCmd prints the config's schema.
 type SchemaCmd struct{}

@@ -149,8 +149,3 @@ func beginsAsRecord(path string) bool {
 	_, err = io.ReadFull(f, start)
 	return err == nil && bytes.Equal(start, []byte(`{"seq":`))
 }
-
-// closedNames matches the names of a record's closed files.
-func closedNames(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + "-0*"
-}

@@ -156,7 +156,8 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	g.Paths = append(g.Paths, usualState) // hooks keep their notes there, where our own directory is another
 	g.Paths = append(g.Paths, c.SecretFiles()...)
 	if c.Audit.Path != "" {
-		g.Names = append(g.Names, closedNames(c.Audit.Path)) // the state directory is guarded as a whole
+		closed := strings.TrimSuffix(filepath.Base(c.Audit.Path), filepath.Ext(c.Audit.Path)) + "-0*"
+		g.Names = append(g.Names, closed) // the state directory is guarded as a whole
 	}
 	if c.TLS.Set() {
 		g.Paths = append(g.Paths, c.TLS.Cert, c.TLS.Key)
@@ -164,7 +165,7 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	g.Names = append(g.Names, c.SecretVariables()...)
 	if configPath != "" {
 		if abs, err := filepath.Abs(configPath); err == nil {
-			g.Paths = append(g.Paths, abs, pluginPath(abs))
+			g.Paths = append(g.Paths, abs, filepath.Join(filepath.Dir(abs), openclawPlugin)) // who changes the plugin is not asked about any more
 		}
 	}
 	g.Names = append(g.Names, configName) // the next command in that directory would take it

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/server"
@@ -154,7 +156,7 @@ var partHints = map[string]string{
 func (x *trial) ready() {
 	good, lacks, err := x.parts()
 	for range 30 { // right after the start the rules for secrets are being made
-		if err != nil || len(lacks) != 1 || lacks[0].part != "redaction" || !x.pause(100*time.Millisecond) {
+		if err != nil || len(lacks) != 1 || lacks[0].part != "redaction" || !delivery.Sleep(x.a.ctx, 100*time.Millisecond) {
 			break
 		}
 		good, lacks, err = x.parts()
@@ -193,18 +195,6 @@ func (x *trial) parts() (good []string, lacks []lack, err error) {
 	return good, lacks, nil
 }
 
-// pause waits a little, unless the command is to end.
-func (x *trial) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-x.a.ctx.Done():
-		return false
-	}
-}
-
 // owner says whether the token is known and may answer.
 func (x *trial) owner() {
 	var out struct {
@@ -218,7 +208,7 @@ func (x *trial) owner() {
 	}
 	waits := "nothing waits"
 	if n := len(out.Cards); n > 0 {
-		waits = plural(n, "question waits", "questions wait")
+		waits = approval.Count(n, "question waits", "questions wait")
 	}
 	if x.paused = out.Paused != ""; x.paused {
 		waits += "; " + printable(out.Paused)
