@@ -7,7 +7,7 @@
 //	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"mac":"…","hash":"<hash of 7>"}
 //
 // so that an edited, removed or moved line breaks the chain at a line that
-// [Verify] can name. Hashes need no key: a program that can write the file could
+// [VerifyFiles] can name. Hashes need no key: a program that can write the file could
 // compute the whole chain anew, or add a line at its end. Three things stop that:
 // the MAC, an HMAC-SHA256 under a key that is derived from the signing key; every
 // few hundred lines a checkpoint signed with that ed25519 key; and the [Head],
@@ -40,7 +40,7 @@
 //
 // What the package refuses: to open a file that others may read, that another
 // process has open, that was begun with another key, or whose last complete
-// line is not intact or not the server's; to write a line longer than [Verify] would read; to
+// line is not intact or not the server's; to write a line longer than [VerifyFiles] would read; to
 // return success for a line that is not in the file. It does not redact: what
 // callers hand over is what is kept, and approval codes and tool output have no
 // field here.

@@ -15,7 +15,7 @@ const tailBlock = 64 << 10
 // Backward gives the entries of a record's files from the last to the first, so
 // that a reader of the latest reads no more than that. Only lines that want
 // likes, by their bytes, are decoded; nil likes all. A line that can't be is
-// passed over: for proof there is [Verify]. Lines carry no number.
+// passed over: for proof there is [VerifyFiles]. Lines carry no number.
 func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for _, path := range slices.Backward(files) {

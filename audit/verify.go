@@ -65,20 +65,6 @@ type BadLine struct {
 
 func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Reason) }
 
-// Verify reads a record of one file to its end or to its first bad line, which
-// it returns as a *[BadLine]. A record that is being written may seem to end in
-// the middle of a line.
-func Verify(r io.Reader, o VerifyOptions) (Report, error) {
-	c, err := newChecker(o)
-	if err != nil {
-		return c.Report, err
-	}
-	if err := c.read("", r, true); err != nil {
-		return c.Report, err
-	}
-	return c.Report, c.end(o.Whole)
-}
-
 // VerifyFiles reads a record of several files, in the order of its chain. It
 // names a file that is missing between two others, or was cut, replaced or
 // swapped.

@@ -97,7 +97,7 @@ type Opinion struct {
 // Observation is one question in words that can be counted.
 type Observation struct {
 	Verdict Verdict
-	Cause   string // of no answer: one of Causes
+	Cause   string // of no answer: one of the causes below
 	Cached  bool   // the model was not asked again
 	Took    time.Duration
 	Input   int64 // tokens
@@ -120,8 +120,3 @@ const (
 	reasonUnclear = "its answer was neither allow nor block"
 	reasonLeft    = "the caller left"
 )
-
-// Causes are the words an Observation's Cause can be.
-func Causes() []string {
-	return []string{causeNothing, causeSilent, causeTimeout, causeError, causeResting, causeUnclear, causeLeft}
-}

@@ -31,22 +31,6 @@ type Epoch struct {
 	id   string
 }
 
-// Standing is what a comparison of the local epoch with a store's says. The
-// zero value is the cautious one.
-type Standing uint8
-
-// The four ways a local epoch and a store's can stand to each other.
-const (
-	Lost  Standing = iota // the store does not know our epoch: what it held is gone
-	Clean                 // both name the same epoch
-	Fresh                 // neither has one: make one, the store first
-	Adopt                 // only the store has one: save it here
-)
-
-func (s Standing) String() string {
-	return [...]string{"lost", "clean", "fresh", "adopt"}[s]
-}
-
 // ErrEpoch says that the epoch file is there but does not hold an epoch.
 var ErrEpoch = errors.New("store: the epoch file is damaged")
 
@@ -83,21 +67,6 @@ func (e *Epoch) ID() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.id
-}
-
-// Against compares the local epoch with the one a store holds ("" for none).
-func (e *Epoch) Against(stored string) Standing {
-	local := e.ID()
-	switch {
-	case local == "" && stored == "":
-		return Fresh
-	case local == "":
-		return Adopt
-	case local == stored:
-		return Clean
-	default:
-		return Lost
-	}
 }
 
 // Save replaces the epoch, in the file and then in memory. A crash leaves the

@@ -67,26 +67,6 @@ func TestAnEpochThatOthersCanReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestEpochAgainstStore(t *testing.T) {
-	ours, theirs := store.NewEpochID(), store.NewEpochID()
-	for _, tc := range []struct {
-		local, stored string
-		want          store.Standing
-	}{
-		{"", "", store.Fresh}, {"", theirs, store.Adopt}, {ours, ours, store.Clean}, {ours, theirs, store.Lost}, {ours, "", store.Lost},
-	} {
-		e := openEpoch(t, filepath.Join(t.TempDir(), "epoch"))
-		if tc.local != "" {
-			if err := e.Save(tc.local); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := e.Against(tc.stored); got != tc.want {
-			t.Errorf("local %q, store %q: %v, want %v", tc.local, tc.stored, got, tc.want)
-		}
-	}
-}
-
 func TestFailedSaveKeepsTheOldEpoch(t *testing.T) {
 	dir := t.TempDir()
 	e := openEpoch(t, filepath.Join(dir, "epoch"))

@@ -17,14 +17,13 @@ import (
 // https://docs.slack.dev/reference/block-kit/block-elements/button-element and
 // https://docs.slack.dev/reference/views/modal-views
 const (
-	maxBlocks     = 50
-	maxBlockText  = 3000 // characters; for rich text Slack documents none, so it is held to that of a section
-	maxButtons    = 25   // in one block
-	maxLabel      = 75   // of a button
-	maxValue      = 2000
-	maxActionID   = 255
-	maxModalTitle = 24
-	maxMetadata   = 3000
+	maxBlocks    = 50
+	maxBlockText = 3000 // characters; for rich text Slack documents none, so it is held to that of a section
+	maxButtons   = 25   // in one block
+	maxLabel     = 75   // of a button
+	maxValue     = 2000
+	maxActionID  = 255
+	maxMetadata  = 3000
 )
 
 // maxMessage is how many bytes the blocks of a message may have together. Slack

@@ -31,7 +31,7 @@ func TestH50ARecordThatWasCutIsNoticedOnceTheStoreIsBack(t *testing.T) {
 		return strings.Contains(r.log.String(), "seen before, are missing from the end of the file")
 	})
 	r.quit()
-	rep, err := audit.Verify(bytes.NewReader(r.recorded()), audit.VerifyOptions{})
+	rep, err := audit.VerifyFiles([]string{recordPath(r.cfg, r.state)}, audit.VerifyOptions{})
 	if err != nil || len(rep.Losses) != 1 {
 		t.Errorf("report %+v, %v", rep, err)
 	}

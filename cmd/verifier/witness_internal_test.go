@@ -148,7 +148,7 @@ func (r *rig) soundRecord() {
 		r.t.Fatal(err)
 	}
 	public, _ := key.Public().(ed25519.PublicKey)
-	if _, err := audit.Verify(bytes.NewReader(r.recorded()), audit.VerifyOptions{Key: public, Head: head}); err != nil {
+	if _, err := audit.VerifyFiles([]string{recordPath(r.cfg, r.state)}, audit.VerifyOptions{Key: public, Head: head}); err != nil {
 		r.t.Errorf("the record: %v", err)
 	}
 }

@@ -26,9 +26,6 @@ const (
 	Anthropic = "anthropic"
 )
 
-// Kinds lists them.
-func Kinds() []string { return []string{OpenAI, Anthropic} }
-
 // Config says which model is asked, and where.
 type Config struct {
 	Kind    string
