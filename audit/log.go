@@ -225,13 +225,7 @@ func (l *Log) Head() Head {
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.inPlace(); err != nil {
-		return err
-	}
-	if l.err != nil {
-		return l.err
-	}
-	return l.signErr
+	return cmp.Or(l.inPlace(), l.err, l.signErr)
 }
 
 // Repairs tells what Open found wrong with the end of the file and noted in the

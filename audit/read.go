@@ -57,7 +57,7 @@ type Line struct {
 
 // Read gives the entries of a record for people to look at. It checks nothing
 // but that a line can be decoded; one that cannot comes as a *[BadLine] and
-// reading goes on. Any other error is the last. For proof there is [Verify].
+// reading goes on. Any other error is the last. For proof there is [VerifyFiles].
 func Read(r io.Reader) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		s := newScanner(r)
@@ -103,24 +103,14 @@ type Filter struct {
 
 // Match reports whether e is one to pick.
 func (f Filter) Match(e Entry) bool {
-	return f.matchTime(e.At) &&
+	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until)) &&
 		is(f.Tool, e.Tool, e.Sent) &&
 		is(f.Session, e.Session, e.SessionID) &&
 		is(f.Agent, e.Agent) &&
 		is(f.Decision, e.Decision) &&
 		is(f.Kind, string(e.Kind)) &&
 		(f.Ref == "" || strings.EqualFold(f.Ref, e.Ref)) &&
-		f.matchPerson(e.People)
+		(f.Person == "" || slices.ContainsFunc(e.People, func(p Person) bool { return strings.EqualFold(p.Name, f.Person) }))
 }
 
 func is(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
-
-func (f Filter) matchTime(at time.Time) bool {
-	return (f.Since.IsZero() || !at.Before(f.Since)) && (f.Until.IsZero() || at.Before(f.Until))
-}
-
-func (f Filter) matchPerson(people []Person) bool {
-	return f.Person == "" || slices.ContainsFunc(people, func(p Person) bool {
-		return strings.EqualFold(p.Name, f.Person)
-	})
-}

@@ -105,12 +105,7 @@ func isPlaceholder(s string) bool {
 	if plain == "" || words[plain] {
 		return true
 	}
-	for _, p := range placeholders {
-		if strings.Contains(plain, p) {
-			return true
-		}
-	}
-	return variety(plain) == 1
+	return variety(plain) == 1 || slices.ContainsFunc(placeholders, func(p string) bool { return strings.Contains(plain, p) })
 }
 
 // SecretTexts are the values of all secrets in the config, those of the chats and

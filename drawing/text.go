@@ -9,6 +9,7 @@
 package drawing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 // it called.
 func Text(g *provenance.Graph) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "turn %s of %s\n\n", label(g.TurnID), orNone(label(g.SessionKey)))
+	fmt.Fprintf(&b, "turn %s of %s\n\n", label(g.TurnID), cmp.Or(label(g.SessionKey), "(no session key)"))
 	var context []string
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; isContext(n.Kind) {
@@ -156,11 +157,4 @@ const maxLabel = 120
 func label(s string) string {
 	text, _ := channels.Safe(s, channels.Form{Limit: maxLabel})
 	return text
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(no session key)"
-	}
-	return s
 }

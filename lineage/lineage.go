@@ -18,6 +18,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // Limits of what is kept of one text.
@@ -76,12 +77,7 @@ func (f Fingerprint) Valid() bool {
 	if _, known := order[Kind(f[:n])]; !known {
 		return false
 	}
-	for _, c := range f[n+1:] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(string(f[n+1:]), "0123456789abcdef") == ""
 }
 
 // Extract is what is kept of one text.

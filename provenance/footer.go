@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,12 +57,7 @@ func (g *Graph) Footer() string {
 // produced reports whether a result belongs to a call of the turn, which is
 // counted already.
 func (g *Graph) produced(id string) bool {
-	for _, e := range g.Edges {
-		if e.To == id && e.Relation == Produces {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.Edges, func(e Edge) bool { return e.To == id && e.Relation == Produces })
 }
 
 func sortOf(tool string) int {

@@ -154,9 +154,7 @@ func (g *grants) consent(w http.ResponseWriter, r *http.Request, m *member) {
 		return
 	}
 	o, err := g.o.Rooms.Consents.Give(r.Context(), approval.Answer{ID: m.id(), Via: Via}, offers[at].grant, days)
-	if err != nil {
-		g.o.Log.ErrorContext(r.Context(), "a standing consent could not be given", "err", err)
-	}
+	g.fault(r.Context(), "a standing consent could not be given", err)
 	g.list(w, r, m, told(o))
 }
 

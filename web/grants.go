@@ -101,9 +101,7 @@ func talkName(c session.Conversation) string {
 // revoke ends grants.
 func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
 	o, err := g.o.Rooms.Grants.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
-	if err != nil {
-		g.o.Log.ErrorContext(r.Context(), "a grant could not be ended", "err", err)
-	}
+	g.fault(r.Context(), "a grant could not be ended", err)
 	g.list(w, r, m, told(o))
 }
 
@@ -123,11 +121,7 @@ func (g *grants) pauses() pauseView {
 		}
 		v.Some = append(v.Some, pause.Scope)
 	}
-	for _, agent := range agents {
-		if !contains(v.Some, agent) {
-			v.Agents = append(v.Agents, agent)
-		}
-	}
+	v.Agents = slices.DeleteFunc(slices.Clone(agents), func(agent string) bool { return contains(v.Some, agent) })
 	return v
 }
 

@@ -167,9 +167,7 @@ func (n *notifications) fromNotification(w http.ResponseWriter, r *http.Request,
 		return
 	}
 	o, err := n.o.Desk.Answer(r.Context(), approval.Answer{ID: m.id(), Via: viaNotification, Handle: c.Handle(action)})
-	if err != nil {
-		n.o.Log.ErrorContext(r.Context(), "an answer could not be taken", "err", err)
-	}
+	n.fault(r.Context(), "an answer could not be taken", err)
 	if o.Kind != approval.Counted {
 		http.Error(w, o.Text, http.StatusConflict)
 		return

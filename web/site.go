@@ -52,6 +52,13 @@ func (s *site) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "The store can't be reached. Nothing was changed; try again.", http.StatusServiceUnavailable)
 }
 
+// fault says in the log what went wrong, if something did.
+func (s *site) fault(ctx context.Context, what string, err error) {
+	if err != nil {
+		s.o.Log.ErrorContext(ctx, what, "err", err)
+	}
+}
+
 // text answers with one line.
 func (s *site) text(w http.ResponseWriter, r *http.Request, line string) {
 	s.send(w, r, "text/plain; charset=utf-8", []byte(line))
@@ -70,9 +77,7 @@ func (s *site) record(ctx context.Context, e audit.Entry, who audit.Person) erro
 	who.Via, who.At = Via, s.o.Now().UTC()
 	e.Kind, e.People = audit.KindNote, []audit.Person{who}
 	err := s.o.Record.Append(e)
-	if err != nil {
-		s.o.Log.ErrorContext(ctx, "the record could not be written", "err", err)
-	}
+	s.fault(ctx, "the record could not be written", err)
 	return err
 }
 

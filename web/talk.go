@@ -139,9 +139,7 @@ func (t *talks) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 		http.Error(w, "The page has no such button. Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	if err != nil {
-		t.o.Log.ErrorContext(r.Context(), "a word about a conversation could not be taken", "err", err)
-	}
+	t.fault(r.Context(), "a word about a conversation could not be taken", err)
 	t.one(w, r, m, hash, told(o))
 }
 
@@ -395,11 +393,7 @@ func (t *talks) jobs(ctx context.Context) (out []jobsLine, _ error) {
 	for i := range all {
 		c := all[i].Conversation
 		line := jobsLine{Hash: c.Hash(), Ref: c.Ref(), Name: talkName(c), Level: all[i].Level.String()}
-		for _, one := range influences(all[i].Influences) {
-			if !one.Endorsed {
-				line.Jobs = append(line.Jobs, one)
-			}
-		}
+		line.Jobs = slices.DeleteFunc(influences(all[i].Influences), func(one influenceView) bool { return one.Endorsed })
 		out = append(out, line)
 	}
 	return out, err
@@ -436,7 +430,8 @@ func (r *recordReader) recentTalks() (out []*talkLine, err error) {
 		if scanned > talksIn {
 			break
 		}
-		fresh.fill(&l.Entry)
+		c := session.Conversation{Client: l.Client, Key: l.Session}
+		fresh.named, fresh.Hash, fresh.Name, fresh.At, fresh.Level = c, c.Hash(), talkName(c), l.At, levelAfter(&l.Entry)
 		out = append(out, fresh)
 	}
 	for _, t := range out {
@@ -462,11 +457,6 @@ func (t *talkLine) count(raw []byte) {
 			t.Denied++
 		}
 	}
-}
-
-func (t *talkLine) fill(e *audit.Entry) {
-	c := session.Conversation{Client: e.Client, Key: e.Session}
-	t.named, t.Hash, t.Name, t.At, t.Level = c, c.Hash(), talkName(c), e.At, levelAfter(e)
 }
 
 // levelAfter is how far the conversation was trusted after an entry; "" if the

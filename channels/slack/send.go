@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -212,12 +213,7 @@ type ref struct {
 func (r ref) String() string { return r.channel + "/" + r.message }
 
 // root is the message whose thread this one belongs to.
-func (r ref) root() string {
-	if r.thread != "" {
-		return r.thread
-	}
-	return r.message
-}
+func (r ref) root() string { return cmp.Or(r.thread, r.message) }
 
 func parseRef(s string) (ref, error) {
 	channel, message, found := strings.Cut(s, "/")

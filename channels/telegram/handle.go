@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,7 @@ func personID(id int64) string { return fmt.Sprintf("%s:%d", Name, id) }
 
 // calledBy is what Telegram calls a user.
 func calledBy(u *models.User) string {
-	if name := strings.TrimSpace(u.FirstName + " " + u.LastName); name != "" {
-		return name
-	}
-	return u.Username
+	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
 }
 
 // tap takes a press of a button. Who pressed it is the first thing that the desk

@@ -234,10 +234,7 @@ func (ch *Channel) newBot(more ...bot.Option) (*bot.Bot, error) {
 		bot.WithErrorsHandler(ch.pollFailed), bot.WithAllowedUpdates(allowedUpdates),
 	}, more...)
 	b, err := bot.New(ch.token, options...)
-	if err != nil {
-		return nil, ch.clean("new", err)
-	}
-	return b, nil
+	return b, ch.clean("new", err)
 }
 
 // Platform says how Telegram names its users.

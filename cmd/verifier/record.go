@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -78,10 +79,7 @@ func rotation(c *config.Config) audit.Rotation {
 
 // recordPath is where the record is.
 func recordPath(c *config.Config, state *config.State) string {
-	if c.Audit.Path != "" {
-		return c.Audit.Path
-	}
-	return state.Record()
+	return cmp.Or(c.Audit.Path, state.Record())
 }
 
 // headName is what the record's head is called in the store: instances that

@@ -233,11 +233,7 @@ func (c *SimulateCmd) leaveOneOut(a *app, cfg policy.Config, sessions []replay.S
 }
 
 func thatCall(sessions []replay.Session, tool string) []replay.Session {
-	var out []replay.Session
-	for _, s := range sessions {
-		if slices.ContainsFunc(s.Calls, func(c replay.Call) bool { return toolcall.Canonical(c.Tool) == toolcall.Canonical(tool) }) {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(sessions), func(s replay.Session) bool {
+		return !slices.ContainsFunc(s.Calls, func(c replay.Call) bool { return toolcall.Canonical(c.Tool) == toolcall.Canonical(tool) })
+	})
 }
