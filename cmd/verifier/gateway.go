@@ -172,13 +172,18 @@ func openGateway(s setup) (g *gateway, err error) {
 		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
 		err = g.showCertificate()
 	}
-	if err != nil {
-		return g, err
-	}
-	if g.server, err = server.New(options); err == nil {
-		g.otlp.Start() // all that it reads is there
+	if err == nil {
+		err = g.openServer(options)
 	}
 	return g, err
+}
+
+// openServer makes the server, and then sends telemetry: all that it reads is there.
+func (g *gateway) openServer(o server.Options) (err error) {
+	if g.server, err = server.New(o); err == nil {
+		g.otlp.Start()
+	}
+	return err
 }
 
 // decider wires desk and verifier.

@@ -94,11 +94,7 @@ func (c *ServeCmd) Run(a *app) error {
 		return next, guard(next, c.Config, state, l.Addr()), nil
 	})
 	if c.Config != "" {
-		fixed := func() bool {
-			_, _, err := c.load(a)
-			return err == nil
-		}
-		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && fixed() }, watchEvery, hangup)
+		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads(a) }, watchEvery, hangup)
 	}
 	go g.weekly().run(ctx)
 	return g.Run(ctx, l)
@@ -122,6 +118,12 @@ func (c *ServeCmd) load(a *app) (*config.Config, []config.Finding, error) {
 		cfg.Listen = c.Listen
 	}
 	return cfg, findings, err
+}
+
+// loads reports whether the config can be read.
+func (c *ServeCmd) loads(a *app) bool {
+	_, _, err := c.load(a)
+	return err == nil
 }
 
 // gcPercent trades some tens of megabytes for a tenth of the time of a call.
