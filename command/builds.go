@@ -129,12 +129,20 @@ func (s *sub) fits(n string, args []arg) bool {
 	if n == "git commit" && !slices.ContainsFunc(args, isMessage) || gitStages[n] && slices.ContainsFunc(operands, isOpenPattern) {
 		return false
 	}
-	return !slices.ContainsFunc(operands, func(a arg) bool {
-		if s.operands != nil {
-			return !a.fixed || !s.operands[a.text]
-		}
-		return !a.fixed || !reads[n] && !isBelow(n, a.text) || s.shape != nil && !s.shape.MatchString(a.text) || runners[n] && !looksLikeTest(a.text)
-	})
+	return !slices.ContainsFunc(operands, func(a arg) bool { return !s.accepts(n, a) })
+}
+
+// accepts reports whether an operand is one of the table.
+func (s *sub) accepts(n string, a arg) bool {
+	switch {
+	case !a.fixed:
+		return false
+	case s.operands != nil:
+		return s.operands[a.text]
+	case s.shape != nil && !s.shape.MatchString(a.text), runners[n] && !looksLikeTest(a.text):
+		return false
+	}
+	return reads[n] || isBelow(n, a.text)
 }
 
 // isOwn reports whether an operand is one of the owner's commits, by the names that are no one else's, a range of them, or the path of a file. Any other name may be a branch that came from elsewhere.

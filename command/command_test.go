@@ -201,7 +201,7 @@ func TestProgramsAreNamedWithTheirSubcommand(t *testing.T) {
 
 func TestAProgramIsShownWithItsSubcommand(t *testing.T) {
 	for text, want := range map[string]string{
-		"git log --oneline -n 5 -- a.go": "git log", "git diff -w HEAD~1": "git diff", "git branch -D old": "git branch", "git stash drop": "git stash",
+		"git log --oneline -n 5 -- a.go": "git log", "git diff -w HEAD~1": "git diff", "git branch -D old": "git branch", "gcc --version": "gcc --version", "git stash drop": "git stash",
 		"make test lint": "make", "npm run type-check": "npm run", "go test -run X ./a": "go test", "node --version": "node --version", "pytest -x tests": "pytest", "ls -la": "ls",
 	} {
 		if c := command.Parse(text); !c.Contained() || len(c.Programs) != 1 || c.Programs[0].String() != want {

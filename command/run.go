@@ -170,7 +170,11 @@ func (c *reach) subcommand(n string, args []arg) bool {
 
 // known reports whether the table has a program with these arguments, and notes what it writes and runs.
 func (r *reader) known(n string, args []arg) bool {
-	if plain[n] || len(args) == 1 && versions[n+" "+args[0].text] {
+	if plain[n] {
+		return true
+	}
+	if len(args) == 1 && versions[n+" "+args[0].text] {
+		r.Programs[len(r.Programs)-1].Sub = args[0].text
 		return true
 	}
 	switch n {

@@ -63,7 +63,7 @@ var interpreters = set(`python pypy perl ruby node nodejs php lua luajit tclsh w
 var versions = map[string]bool{
 	"python --version": true, "python -V": true, "pypy --version": true, "node --version": true, "node -v": true, "nodejs --version": true, "nodejs -v": true,
 	"ruby --version": true, "ruby -v": true, "perl --version": true, "perl -v": true, "php --version": true, "php -v": true,
-	"gcc --version": true, "clang --version": true, "make --version": true, "docker --version": true, "java -version": true, "pip --version": true, "pip3 --version": true,
+	"gcc --version": true, "clang --version": true, "make --version": true, "docker --version": true, "pip --version": true, "pip3 --version": true,
 }
 
 // workspaceModules are what python -m builds and tests with.
