@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ var contents = map[string]bool{"tasks/result": true, "tasks/get": true}
 var greetings = map[string]bool{"initialize": true, "server/discover": true}
 
 // questions are what a server sends by itself that puts its text before a model or a person.
-var questions = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
+var questions = map[string]bool{sampling: true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
 
 // fromServer judges a message of the server's. It returns what the client gets, and what the server gets in return; nil:
 // nothing. Answers are passed on to requests that take knows.
@@ -35,14 +36,7 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 		p.logf("What the server sent was not passed on: %v.", err)
 		return unread(text, take), nil
 	case !m.isAnswer():
-		if !questions[m.method] || p.tell(ctx, p.toolName(m.method), "", m.params, false) {
-			return m.text, nil
-		}
-		p.logf("What the server asks for could not be noted, so it was not passed on.")
-		if m.key == "" { // a notification has no answer
-			return nil, nil
-		}
-		return nil, (&refusal{m.id, codeDenied, errors.New("the verifier could not note the request, so it was not passed on")}).text()
+		return p.question(ctx, &m)
 	case m.key == "": // the server could not read something
 		return m.text, nil
 	}
@@ -54,14 +48,65 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 	return p.answered(ctx, r, &m), nil
 }
 
+// question judges what the server asks or says by itself.
+func (p *peer) question(ctx context.Context, m *message) (toClient, toServer []byte) {
+	var why error
+	switch {
+	case m.method == sampling && wantsOthers(m.params):
+		why = errOthers
+	case questions[m.method] && !p.tell(ctx, p.toolName(m.method), "", m.params, false):
+		why = errors.New("the verifier could not note the request, so it was not passed on")
+	default:
+		return m.text, nil
+	}
+	p.logf("What the server asks for was not passed on: %v.", why)
+	if m.key == "" { // a notification has no answer
+		return nil, nil
+	}
+	return nil, (&refusal{m.id, codeDenied, why}).text()
+}
+
+const sampling = "sampling/createMessage"
+
+var errOthers = errors.New("the verifier does not pass on a question to the model that is to include what other servers have returned")
+
+// wantsOthers reports whether a question to the client's model is to include the context of other servers: the answer would carry that to this one.
+func wantsOthers(params jsontext.Value) bool {
+	all, err := members(params, []string{"includeContext"}, jsontext.AllowInvalidUTF8(true))
+	v, ok := all["includeContext"]
+	with, _ := asString(v)
+	return err != nil || ok && with != "none" && with != "thisServer"
+}
+
+// asksForOthers reports whether the server answers with such a question (since 2026-07-28).
+func asksForOthers(result jsontext.Value) bool {
+	var asks struct {
+		Requests map[string]struct {
+			Method string         `json:"method"`
+			Params jsontext.Value `json:"params"`
+		} `json:"inputRequests"`
+	}
+	if json.Unmarshal(result, &asks, jsontext.AllowInvalidUTF8(true), json.MatchCaseInsensitiveNames(true)) != nil {
+		return false // no client can read it as questions
+	}
+	for _, q := range asks.Requests {
+		if strings.EqualFold(q.Method, sampling) && wantsOthers(q.Params) {
+			return true
+		}
+	}
+	return false
+}
+
 // answered is what the client gets for the server's answer.
 func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
+	if r.tool != "" && m.result != nil && asksForOthers(m.result) {
+		p.logf("What the server asks for was not passed on: %v.", errOthers)
+		return (&refusal{r.id, codeDenied, errOthers}).text()
+	}
 	if (r.tool != "" || contents[r.method]) && !r.byHook && !p.tell(ctx, cmp.Or(r.tool, p.toolName(r.method)), r.callID, m.content(), m.failed != nil) {
 		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
 	}
-	if m.result != nil {
-		p.listing.note(r.method, m.result)
-	}
+	p.listing.note(r.method, m.result)
 	if r.method == "tools/list" {
 		text, err := p.listed(ctx, m)
 		if err != nil {

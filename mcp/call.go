@@ -128,6 +128,8 @@ const (
 	awake = time.Second
 )
 
+const wordsChanged = "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run."
+
 // judge asks about a call. It returns why the call may not run; "": it may.
 func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	defer func() {
@@ -136,7 +138,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		}
 	}()
 	if p.Definitions.changed(p.Server, c.name) {
-		return "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run."
+		return wordsChanged
 	}
 	s, err := p.session()
 	if err != nil {
@@ -156,6 +158,8 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		return wordsOf(err)
 	case !v.Allowed:
 		return cmp.Or(v.Reason, "The verifier does not allow this. Nothing was run.")
+	case p.Definitions.changed(p.Server, c.name): // while the owner was asked
+		return wordsChanged
 	}
 	r.byHook, r.asked, r.edited = v.ByHook, v.Asked, v.Params
 	return ""

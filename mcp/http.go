@@ -121,6 +121,8 @@ func (f *front) misdirected(q *http.Request) (status int, words string) {
 		return http.StatusMisdirectedRequest, "The verifier is not reached by this name."
 	case given && (len(origin) != 1 || !strings.HasPrefix(origin[0], scheme) || !f.Host(strings.TrimPrefix(origin[0], scheme))):
 		return http.StatusForbidden, "Pages of other origins may not call tools."
+	case fromPage(q.Header["Sec-Fetch-Site"]):
+		return http.StatusForbidden, "Pages of other sites may not listen to servers."
 	case q.URL.Path != cmp.Or(f.URL.Path, "/") || q.URL.RawQuery != "":
 		return http.StatusNotFound, "There is nothing here. The path is that of the server's address."
 	}
@@ -130,6 +132,11 @@ func (f *front) misdirected(q *http.Request) (status int, words string) {
 		}
 	}
 	return 0, ""
+}
+
+// fromPage reports whether a browser says that a page of another site makes the request: with a plain GET it sends no Origin.
+func fromPage(site []string) bool {
+	return slices.ContainsFunc(site, func(v string) bool { return v != "same-origin" && v != "none" })
 }
 
 // peer is the client that a request comes from. Those without a session are distinguished by address and headers.

@@ -282,6 +282,9 @@ func (s *remoteServer) events(from io.Reader, last, retry *string, isLast func([
 	}
 }
 
+// soonest is how soon a stream is taken up again, whatever the server says.
+const soonest = 100 * time.Millisecond
+
 // pause waits as long as the server wants a client to. It reports whether there is still a client.
 func (s *remoteServer) pause(retry string) bool {
 	ms, err := strconv.Atoi(retry)
@@ -289,7 +292,7 @@ func (s *remoteServer) pause(retry string) bool {
 		ms = 1000
 	}
 	select {
-	case <-time.After(min(time.Duration(ms)*time.Millisecond, time.Minute)):
+	case <-time.After(min(max(time.Duration(ms)*time.Millisecond, soonest), time.Minute)):
 		return true
 	case <-s.ctx.Done():
 		return false

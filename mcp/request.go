@@ -3,6 +3,7 @@ package mcp
 import (
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +52,9 @@ func (g *gate) onlyListens(params jsontext.Value) bool {
 	return true
 }
 
+// knownMethods are those that a server could take another spelling for.
+var knownMethods = append(slices.Collect(maps.Keys(unjudged)), append(slices.Collect(maps.Keys(judgedRequests)), "tools/call", "subscriptions/listen")...)
+
 // listedEnd ends the name under which a request is judged that says nothing but the address or name of what the server has listed.
 const listedEnd = "_listed"
 
@@ -68,8 +72,8 @@ func (g *gate) readRequest(m *message) (*call, error) {
 	if !judgedRequests[m.method] {
 		c.name = "(" + m.method + ")"
 	}
-	if isOdd(c.name) {
-		return nil, errors.New("the method of a request is too long, or can't be shown")
+	if isOdd(c.name) || resembles(strings.TrimSpace(m.method), knownMethods) || strings.TrimSpace(m.method) != m.method {
+		return nil, errors.New("the method of a request is too long, can't be shown, or could be taken for another one")
 	}
 	all := map[string]jsontext.Value{}
 	if m.params != nil {
@@ -118,10 +122,13 @@ func listingKey(list, name string) [sha256.Size]byte {
 // note notes what a server lists. What can't be read, and what is too much, asks later.
 func (l *listing) note(method string, result jsontext.Value) {
 	list := strings.TrimSuffix(method, "/list")
-	key, ok := listNames[list]
+	key := listNames[list]
+	if key == "" || result == nil {
+		return
+	}
 	all, err := members(result, []string{list}, jsontext.AllowInvalidUTF8(true))
 	var items []jsontext.Value
-	if !ok || err != nil || json.Unmarshal(all[list], &items, jsontext.AllowInvalidUTF8(true)) != nil {
+	if err != nil || json.Unmarshal(all[list], &items, jsontext.AllowInvalidUTF8(true)) != nil {
 		return
 	}
 	l.mu.Lock()
