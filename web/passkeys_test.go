@@ -366,8 +366,12 @@ func (noticed) Listen(ctx context.Context, _ func(context.Context, approval.Answ
 func TestH753EveryoneLearnsOfANewPasskey(t *testing.T) {
 	chat := noticed{make(chan string, 10)}
 	r := newRig(t, func(o *web.Options) {
+		store, ok := o.Tries.(*sqlite.Store)
+		if !ok {
+			t.Fatal("the rig has another store")
+		}
 		d, err := approval.NewDesk(approval.Options{
-			Key: key, Store: o.Tries.(*sqlite.Store), Record: o.Record, Passkeys: o.Passkeys, Channels: map[string]approval.Channel{"chat": chat},
+			Key: key, Store: store, Record: o.Record, Passkeys: o.Passkeys, Channels: map[string]approval.Channel{"chat": chat},
 			Terms: approval.Terms{People: []approval.Person{{Name: "owner", IDs: []string{"token:owner"}}}},
 		})
 		if err != nil {
