@@ -104,7 +104,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 
 // count puts a person's vote on a card: all of it or one tool of it.
 func (vs *votes) count(ctx context.Context, person, id string, a Answer, most int) (Outcome, error) {
-	a.Reason = vs.hideCodes(ctx, oneLine(a.Reason))
+	a.Reason = vs.hideCodes(ctx, vs.o.Hide(oneLine(a.Reason))) // secrets first: a part of one would not be known for it
 	for range swapTries {
 		c, now, err := vs.load(ctx, id)
 		if err != nil {
@@ -253,7 +253,7 @@ func tools(asked []*Question) string {
 func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
 	t, said, barred := vs.terms(), "", 0
-	reason := cutReason(hideCode(vs.o.Hide(oneLine(a.Reason)), c.Code))
+	reason := cutReason(hideCode(a.Reason, c.Code))
 	for _, q := range picked {
 		if why, not := q.Ask.bars(person, a.Allow); not {
 			said, barred = " "+why, barred+1

@@ -125,6 +125,32 @@ func TestH752AGrantEndsWithTheIDThatItWasGivenWith(t *testing.T) {
 	}
 }
 
+// A narrower consent takes the place of a wider one. Taking away the id that it was given with must not bring the wider one back.
+func TestH752ANarrowerConsentThatEndedOpensNoWiderOne(t *testing.T) {
+	const token = "token:alice"
+	d := openDesk(t, openStore(t), func(o *approval.Options) {
+		o.Terms.People = []approval.Person{{Name: "alice", IDs: []string{alice, token}}}
+	})
+	give := func(id string, level taint.Level, days int) {
+		t.Helper()
+		g := session.Grant{Conversation: session.Conversation{Client: "default"}, Tool: "exec", Agent: "main", Like: session.StandingLike("x"), Level: level}
+		if o, err := d.Consents.Give(t.Context(), approval.Answer{ID: id, Via: "page"}, g, days); err != nil || o.Kind != approval.Replied {
+			t.Fatalf("%+v, %v", o, err)
+		}
+	}
+	give(token, taint.Untrusted, 30)
+	give(alice, taint.System, 1)
+	if given, err := d.Consents.Active(t.Context()); err != nil || len(given) != 1 || given[0].Level != taint.System {
+		t.Fatalf("%+v, %v", given, err)
+	}
+	if err := d.Configure(approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{"chat:9", token}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if given, err := d.Consents.Active(t.Context()); err != nil || len(given) > 0 {
+		t.Errorf("open are %+v, %v", given, err)
+	}
+}
+
 func TestH30WhatOthersWriteIntoTheStoreIsNotListed(t *testing.T) {
 	d, s, _, _, _ := granting(t, "exec", "write")
 	ours := grants(t, d)

@@ -3,6 +3,7 @@ package approval_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,5 +50,23 @@ func TestH754TheCodeOfAnotherCardIsNoReason(t *testing.T) {
 		if r := <-allowed; !r.Yes {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// What a code could be in may be a part of a secret: what is left of one would not be known for it.
+func TestH754ASecretIsHiddenBeforeTheCodes(t *testing.T) {
+	chat, s := newChat(), &reticent{Store: openStore(t)}
+	d := openDesk(t, s, func(o *approval.Options) {
+		o.Channels = map[string]approval.Channel{"chat": chat}
+		o.Hide = func(text string) string { return regexp.MustCompile(`ghp_\w{36}`).ReplaceAllString(text, "[hidden]") }
+	})
+	denied := ask(t, d, nil)
+	code := chat.card(t).Code
+	s.down.Store(true)
+	if o, err := types(d, ".deny "+code+" no, not with ghp_12345678abcdefABCDEFghijklmnopqrstuv"); err != nil || o.Kind != approval.Counted {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if r := <-denied; !r.Denied || r.Reason != "no, not with [hidden]" {
+		t.Errorf("the agent reads %q", r.Reason)
 	}
 }

@@ -1,8 +1,11 @@
 package approval_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
@@ -52,5 +55,22 @@ func TestH751AMessageThatComesAgainLiftsNoLaterPause(t *testing.T) {
 	brings(t, d, "1/4", ".resume")
 	if brings(t, d, "1/3", ".pause"); !d.Pauses.View("main").On {
 		t.Error("a pause that comes again is lost")
+	}
+}
+
+// uncounting is a store that can't count.
+type uncounting struct{ approval.Store }
+
+func (uncounting) Count(context.Context, string, time.Duration, bool) (int, error) {
+	return 0, errStoreDown
+}
+
+func TestH751ALineThatCannotBeCountedIsAnswered(t *testing.T) {
+	d := openDesk(t, uncounting{openStore(t)}, nil)
+	for _, line := range []string{".approve exec bf619df9", ".resume", ".reset-trust 01234567", ".endorse 01234567 1"} {
+		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: line, Message: "1/7"})
+		if !errors.Is(err, errStoreDown) || !strings.Contains(o.Text, "The store can't be reached") {
+			t.Errorf("%s: %+v, %v", line, o, err)
+		}
 	}
 }

@@ -32,11 +32,12 @@ const (
 // approve any more is none.
 func (cn *Consents) Active(ctx context.Context) (given []session.Grant, err error) {
 	all, err := cn.unended(ctx)
-	t := cn.terms()
+	t, latest := cn.terms(), map[string]bool{}
 	for _, g := range all {
-		if t.approve(g.Givers()) && !slices.ContainsFunc(given, func(x session.Grant) bool { return x.Name() == g.Name() }) {
+		if name := g.Name(); !latest[name] && t.approve(g.Givers()) {
 			given = append(given, g)
 		}
+		latest[g.Name()] = true // one that no longer counts opens no wider one from before
 	}
 	return given, err
 }

@@ -69,8 +69,12 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 	if err != nil {
 		return Outcome{Text: "The line could not be read."}, err
 	}
-	if again, err := cm.repeated(ctx, cmd.Verb, a); again || err != nil {
-		return Outcome{}, err
+	again, err := cm.repeated(ctx, cmd.Verb, a)
+	switch {
+	case err != nil:
+		return Outcome{Text: storeGone}, err
+	case again:
+		return Outcome{}, nil
 	}
 	switch cmd.Verb {
 	case codes.Help:

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -352,9 +353,11 @@ func (c *checker) end(whole bool) error {
 	switch {
 	case c.head != nil && c.head.Chain == c.Chain && c.head.Seq > c.seq:
 		return c.bad("lines %d.. are missing: the store has seen entry %d", c.lines+1, c.head.Seq)
-	case c.Before == nil && whole && c.missing > 0 && !c.wasRemoved(c.missing):
-		return &BadLine{File: c.first, Line: 1, Reason: fmt.Sprintf("begins file %d of the record: file %d is missing, and the record does not say that it was removed", c.missing+1, c.missing)}
 	case c.Before == nil:
+		if whole && c.missing > 0 && !c.wasRemoved(c.missing) {
+			note := fmt.Sprintf("begins file %d of the record: file %d is missing, and the record does not say that it was removed", c.missing+1, c.missing)
+			c.Losses = slices.Insert(c.Losses, 0, Loss{File: c.first, Line: 1, Note: note})
+		}
 		return nil
 	}
 	h := c.Before.Head
@@ -393,9 +396,10 @@ func (c *checker) follow(b *Begin) error {
 		return nil
 	case b.After == nil && b.Chain == c.Chain:
 		return c.bad("begins the chain that %s belongs to: it is there twice", c.before)
-	case b.After == nil && c.number != before+1:
-		return c.bad("begins file %d of the record, and file %d is missing", c.number, before+1)
 	case b.After == nil:
+		if c.number != before+1 {
+			c.Losses = append(c.Losses, Loss{File: c.file, Line: 1, Note: fmt.Sprintf("begins file %d of the record, and file %d is missing", c.number, before+1)})
+		}
 		c.anew()
 		return nil
 	}

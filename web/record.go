@@ -205,7 +205,7 @@ func proof(rep audit.Report, err error) string {
 		text += fmt.Sprintf(" The first %d carry no MAC: an earlier version wrote them.", rep.Without)
 	}
 	if len(rep.Losses) > 0 {
-		text += fmt.Sprintf(" It says itself that something is missing at %d places.", len(rep.Losses))
+		text += " Something is missing at " + approval.Count(len(rep.Losses), "place", "places") + "."
 	}
 	return text
 }

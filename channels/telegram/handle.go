@@ -174,7 +174,7 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 		text = ".pair " + code
 	}
 	if _, err := codes.Parse(text); !errors.Is(err, codes.ErrNotCommand) {
-		a.Text, a.Message = text, ref{m.Chat.ID, m.ID}.String()
+		a.Text, a.Message = text, fmt.Sprintf("%d/%d/%d", ch.api.ID(), m.Chat.ID, m.ID) // each bot counts the messages of a private chat anew
 		return a, true
 	}
 	if !toUs {

@@ -29,7 +29,7 @@ type AuditCmd struct {
 type AuditVerifyCmd struct {
 	Files        []string `arg:"" optional:"" name:"file" help:"The record's files, or the directory that they are in. Without it, the record of the server."`
 	Key          string   `help:"The public key it must be signed with, in hex. Without it, the state directory's." placeholder:"HEX"`
-	AcceptLosses bool     `help:"List what the record itself says is missing from it, and accept that."`
+	AcceptLosses bool     `help:"List what is missing from the record, and accept that."`
 	recordFlags
 }
 
@@ -65,13 +65,17 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 		return nil, rep, err
 	}
 	secret, why := c.secret(r.state)
-	if why != nil && r.current && c.Key == "" { // a program that can rewrite the record can take the key away, too
+	switch { // a program that can rewrite the record can take the key away, too
+	case c.Key != "":
+	case r.state == nil && len(c.Files) == 0:
+		return r, rep, &failure{"nothing shows that the server wrote this record: there is no state directory here, and so no record.key", "name the server's --state, or the public key with --key"}
+	case why != nil && r.current:
 		return r, rep, &failure{fmt.Sprintf("nothing shows that the server wrote this record: %v", why), "bring record.key back from a backup, or name the public key with --key"}
 	}
 	o := audit.VerifyOptions{Secret: secret, Whole: r.whole}
 	if c.Key != "" {
 		if o.Key, err = hex.DecodeString(c.Key); err != nil || len(o.Key) != ed25519.PublicKeySize {
-			return r, rep, &failure{"--key is not an ed25519 public key", "it is 64 hex digits; `verifier audit verify` prints the one of a record"}
+			return r, rep, &failure{"--key is not an ed25519 public key", "it is 64 hex digits, as in the first line of a record"}
 		}
 		if o.Secret != nil && !o.Key.Equal(o.Secret.Public()) {
 			o.Secret = nil // of another record

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -79,7 +78,10 @@ func rotation(c *config.Config) audit.Rotation {
 
 // recordPath is where the record is.
 func recordPath(c *config.Config, state *config.State) string {
-	return cmp.Or(c.Audit.Path, state.Record())
+	if c.Audit.Path != "" {
+		return c.Audit.Path // there may be no state directory
+	}
+	return state.Record()
 }
 
 // headName is what the record's head is called in the store: instances that
