@@ -141,7 +141,7 @@ func (r *run) toolName() (name string, own bool) {
 	case name == "task" && member(r.in.Params, "isolation") == "remote": // it runs where no hook of ours does
 	case own && !isGiven(r.in.MCPServer) && !isGiven(r.in.MCPContext):
 		return name, true
-	case r.served() && len(r.in.Tool) > len(mcp) && r.in.Tool[:len(mcp)] == mcp:
+	case r.served() && len(r.in.Tool) > len(mcp) && r.in.Tool[:len(mcp)] == mcp && !strings.Contains(r.in.Tool, "/"): // requests of MCP that are no tools have one in their names
 		return r.in.Tool, false
 	case !r.served() && isGiven(r.in.MCPContext):
 		server, tool := member(r.in.MCPContext, "server_name"), member(r.in.MCPContext, "tool_name")

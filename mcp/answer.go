@@ -52,7 +52,7 @@ func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string
 func (p *peer) question(ctx context.Context, m *message) (toClient, toServer []byte) {
 	var why error
 	switch {
-	case m.method == sampling && wantsOthers(m.params):
+	case m.method == sampling && wantsOthers(m.params), strings.HasPrefix(m.method, "notifications/tasks") && asksForOthers(m.params):
 		why = errOthers
 	case questions[m.method] && !p.tell(ctx, p.toolName(m.method), "", m.params, false):
 		why = errors.New("the verifier could not note the request, so it was not passed on")
@@ -80,17 +80,19 @@ func wantsOthers(params jsontext.Value) bool {
 
 // asksForOthers reports whether the server answers with such a question (since 2026-07-28).
 func asksForOthers(result jsontext.Value) bool {
-	var asks struct {
-		Requests map[string]struct {
-			Method string         `json:"method"`
-			Params jsontext.Value `json:"params"`
-		} `json:"inputRequests"`
+	invalid := jsontext.AllowInvalidUTF8(true)
+	all, err := members(result, []string{"inputRequests"}, invalid)
+	asks, ok := all["inputRequests"]
+	if err != nil || !ok {
+		return err != nil
 	}
-	if json.Unmarshal(result, &asks, jsontext.AllowInvalidUTF8(true), json.MatchCaseInsensitiveNames(true)) != nil {
-		return false // no client can read it as questions
+	each, err := members(asks, nil, invalid)
+	if err != nil {
+		return asks.Kind() == jsontext.KindBeginObject
 	}
-	for _, q := range asks.Requests {
-		if strings.EqualFold(q.Method, sampling) && wantsOthers(q.Params) {
+	for _, q := range each {
+		one, err := members(q, []string{"method", "params"}, invalid)
+		if method, _ := asString(one["method"]); err != nil || strings.EqualFold(method, sampling) && wantsOthers(one["params"]) {
 			return true
 		}
 	}
@@ -99,7 +101,7 @@ func asksForOthers(result jsontext.Value) bool {
 
 // answered is what the client gets for the server's answer.
 func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
-	if r.tool != "" && m.result != nil && asksForOthers(m.result) {
+	if (r.tool != "" || contents[r.method]) && m.result != nil && asksForOthers(m.result) {
 		p.logf("What the server asks for was not passed on: %v.", errOthers)
 		return (&refusal{r.id, codeDenied, errOthers}).text()
 	}

@@ -191,6 +191,9 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	if err != nil {
 		return nil, nil, "The verifier failed. Nothing was run."
 	}
+	if c.request { // it says more than what the server has listed
+		r.tool = p.hookedName(c)
+	}
 	return params, nil, ""
 }
 

@@ -9,15 +9,26 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// asksPaths are the ends of paths in which coding agents read which hooks and plugins they run, and our own programs that they run: a call
-// that changes one may take away what asks about calls. Plain folders of such names are for much else, so that only their files count.
+// asksPaths are the ends of paths in which coding agents read which hooks and plugins they run: a call that changes one may take away what
+// asks about calls. Plain folders of such names are for much else, so that only their files count.
 var asksPaths = pairs(`.claude/settings.json .claude/settings.local.json claude-code/managed-settings.json claude-code/managed-settings.d
 	claudecode/managed-settings.json claudecode/managed-settings.d
 	.codex/config.toml .codex/hooks.json .codex/hooks codex/requirements.toml codex/managed_config.toml
 	.gemini/settings.json .gemini/trustedfolders.json .gemini/.env .gemini/extensions gemini-cli/settings.json gemini-cli/system-defaults.json geminicli/settings.json
 	.opencode/plugin .opencode/plugins .opencode/opencode.json .opencode/opencode.jsonc opencode/plugin opencode/plugins opencode/opencode.json opencode/opencode.jsonc
-	opencode/tui.json opencode/verifier-tui.js /opencode.json /opencode.jsonc
-	bin/verifier sbin/verifier`)
+	.opencode/tool .opencode/tools opencode/tool opencode/tui.json opencode/verifier-tui.js /opencode.json /opencode.jsonc`)
+
+// asksNames are the same, to be looked up.
+var asksNames = func() map[pathEnd]bool {
+	out := map[pathEnd]bool{}
+	for _, p := range asksPaths {
+		out[p] = true
+	}
+	return out
+}()
+
+// ownPrograms are the files that the agents run.
+var ownPrograms = map[pathEnd]bool{{"bin", "verifier"}: true, {"sbin", "verifier"}: true}
 
 // longestPath is longer than systems take.
 const longestPath = 4096
@@ -31,7 +42,7 @@ var asksWords = func() *matcher {
 	for _, p := range asksPaths {
 		list.WriteString(strings.TrimPrefix(p.dir+"/"+p.name, "/") + " ")
 	}
-	return wordsOf(list.String())
+	return wordsOf(list.String() + "bin/verifier sbin/verifier")
 }()
 
 // pathEnd is a name in a directory, which is "" for any.
@@ -73,23 +84,27 @@ func changesHooks(does *command.Command, t *text) bool {
 			return true
 		}
 	}
-	if len(does.Programs) == 0 {
-		return false // no command
-	}
-	if find(agentNames, t.lower) != nil && t.readings(true, func(b []byte) bool { return find(unhooked, b) != nil || starts(t.raw, []byte("HOME=")) }) {
-		return true
-	}
-	if len(does.Unknown) == 0 && !does.Code && !does.Rewrites {
+	if len(does.Unknown) == 0 && !does.Code && !does.Rewrites && !does.Fetched {
 		return false
 	}
+	if startsAgent(does, t) && t.readings(true, func(b []byte) bool { return find(unhooked, b) != nil || starts(t.raw, []byte("HOME=")) }) {
+		return true
+	}
 	return slices.ContainsFunc(does.Words, func(word string) bool { return runsHooks(word, true) }) || t.readings(true, func(b []byte) bool { return find(asksWords, b) != nil })
+}
+
+// startsAgent reports whether a command may start a coding agent: by its name, as a package, or in code that we don't read.
+func startsAgent(does *command.Command, t *text) bool {
+	named := func(p command.Program) bool { return find(agentNames, []byte(strings.ToLower(p.Name))) != nil }
+	return slices.ContainsFunc(does.Programs, named) || (does.Fetched || does.Code) && find(agentNames, t.lower) != nil
 }
 
 // A coding agent that is started so reads other settings than those that name our hook, or runs no hooks. The second list has its options and variables.
 var (
 	agentNames = wordsOf("claude claude-code codex gemini gemini-cli opencode opencode-ai")
-	unhooked   = wordsOf(`--bare --setting-sources --settings disableallhooks claude_config_dir codex_home --disable features.hooks features.codex_hooks
-		gemini_cli_home gemini_cli_system_settings_path hooksconfig opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure`)
+	unhooked   = wordsOf(`--bare --setting-sources --settings disableallhooks claude_config_dir claude_code_simple claude_code_safe_mode --safe-mode
+		codex_home --disable --ignore-user-config --profile features features.hooks features.codex_hooks gemini_cli_home gemini_cli_system_settings_path hooksconfig
+		opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure`)
 )
 
 func wordsOf(list string) *matcher {
@@ -102,48 +117,89 @@ func wordsOf(list string) *matcher {
 
 // runsHooks reports whether a path, which may be a pattern, is such a file or below it; or, if whole directories count, the directory of one.
 func runsHooks(name string, directories bool) bool {
-	if name = path.Clean(strings.ReplaceAll(name, `\`, "/")); len(name) > longestPath {
+	if name = slashed(name); len(name) > longestPath {
 		return false
 	}
-	dir := ""
+	var last pathEnd
 	for part := range plainParts(name) {
-		if slices.ContainsFunc(asksPaths, func(p pathEnd) bool {
-			return namedBy(part, p.name) && (p.dir == "" || namedBy(dir, p.dir))
-		}) {
+		if last = (pathEnd{last.name, part}); last.runsHooks() {
 			return true
 		}
-		dir = part
 	}
-	return dir == hookProgram || directories && slices.ContainsFunc(asksPaths, func(p pathEnd) bool { return strings.HasPrefix(p.dir, ".") && namedBy(dir, p.dir) })
+	if ownPrograms[last.plain()] || last.name == hookProgram {
+		return true
+	}
+	return directories && slices.ContainsFunc(asksPaths, func(p pathEnd) bool { return strings.HasPrefix(p.dir, ".") && namedBy(last.name, p.dir) })
+}
+
+func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+
+// plain is it as it is called on all systems.
+func (e pathEnd) plain() pathEnd { return pathEnd{e.dir, strings.TrimSuffix(e.name, ".exe")} }
+
+// runsHooks reports whether it is, or finds as a pattern, such a file. All files of an agent's own directory are found by a star, and a file of any directory by a
+// pattern that begins with a letter: *.json is for much else.
+func (e pathEnd) runsHooks() bool {
+	if !strings.ContainsAny(e.dir+e.name, patternSigns) {
+		plain := e.plain()
+		return asksNames[plain] || asksNames[pathEnd{"", plain.name}]
+	}
+	return slices.ContainsFunc(asksPaths, func(p pathEnd) bool {
+		switch {
+		case p.dir == "":
+			return e.name != "" && !strings.ContainsAny(e.name[:1], patternSigns) && namedBy(e.name, p.name)
+		case strings.HasPrefix(p.dir, ".") && e.dir == p.dir && strings.Trim(e.name, "*?.") == "":
+			return true
+		}
+		return namedBy(e.dir, p.dir) && namedBy(e.name, p.name)
+	})
 }
 
 // namedBy reports whether a part of a path is a name, or a pattern that finds it. A pattern for all files is none for these.
 func namedBy(part, name string) bool {
-	if part == name || part == name+".exe" {
+	if part == name {
 		return true
 	}
 	if !strings.ContainsAny(part, patternSigns) || strings.Trim(part, "*?.") == "" {
 		return false
 	}
 	found, err := path.Match(part, name)
-	return err != nil || found
+	return err == nil && found
 }
 
-// startsOf are the directories from which a call's paths may be meant.
-func startsOf(c *toolcall.Call) []string {
-	from := []string{".", c.Context.Workspace, c.Context.Directory}
+// startsOf are the directories from which a call's paths may be meant, each by its parts.
+func startsOf(c *toolcall.Call) [][]string {
+	from := [][]string{partsOfPath(c.Context.Workspace), partsOfPath(c.Context.Directory)}
 	for at, value := range c.Strings {
 		if at != value && directoryParams[at] {
-			from = append(from, value)
+			from = append(from, partsOfPath(value))
 		}
 	}
 	return from
 }
 
-// namesHooks reports whether a path is such a file, from one of these directories.
-func namesHooks(from []string, name string) bool {
+func partsOfPath(name string) []string { return slices.Collect(plainParts(slashed(name))) }
+
+// namesHooks reports whether a path is such a file, from one of these directories. Of these only the part counts in which the path begins: a project may be anywhere.
+func namesHooks(from [][]string, name string) bool {
+	name = slashed(name)
 	if isRooted(name) {
 		return runsHooks(name, false)
 	}
-	return slices.ContainsFunc(from, func(start string) bool { return runsHooks(start+"/"+name, false) })
+	up := 0
+	for rest, ok := strings.CutPrefix(name, "../"); ok; rest, ok = strings.CutPrefix(name, "../") {
+		name, up = rest, up+1
+	}
+	if runsHooks(name, false) {
+		return true
+	}
+	parts := partsOfPath(name)
+	return slices.ContainsFunc(from, func(start []string) bool {
+		at := len(start) - 1 - up
+		if at < 0 {
+			return false
+		}
+		first := pathEnd{start[at], parts[0]}
+		return first.runsHooks() || len(parts) == 1 && ownPrograms[first.plain()]
+	})
 }

@@ -2,9 +2,12 @@ package policy_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/openclaw-verifier/verifier/cputest"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -29,9 +32,9 @@ func TestH760WritingAnAgentsHooksAsks(t *testing.T) {
 		taint.Confirm: {
 			"/home/me/.claude/settings.json", ".claude/settings.local.json", "/home/me/app/.claude/settings.local.json", ".Claude/Settings.json", ".claude/agents/../settings.json", ".claude//settings.json", `.claude\settings.json`,
 			".claude/settings.json.", ".claude/settings.json::$DATA", "/etc/claude-code/managed-settings.json", "/etc/claude-code/managed-settings.d/x.json", "/home/me/.codex/config.toml", ".gemini/settings.json", "/home/me/.gemini/trustedFolders.json",
-			"/etc/gemini-cli/settings.json", "/etc/codex/requirements.toml", "/home/me/.config/opencode/plugin/verifier.js", ".opencode/plugins/x.js", "opencode.json", "/home/me/.config/opencode/tui.json", "/home/me/go/bin/verifier-hook", "/opt/verifier-hook", "/usr/local/bin/verifier",
+			"/etc/gemini-cli/settings.json", "/etc/codex/requirements.toml", "/home/me/.config/opencode/plugin/verifier.js", ".opencode/plugins/x.js", "opencode.json", "/home/me/.config/opencode/tui.json", "/home/me/go/bin/verifier-hook", "/opt/verifier-hook", "/usr/local/bin/verifier", ".opencode/tool/x.js",
 		},
-		taint.Allow: {"main.go", "/home/me/.claude/plans/plan.md", ".claude/commands/x.md", "settings.json", "src/plugin/x.js", "codex/config.toml", "bin/app", "cmd/verifier-hook/main.go", "docs/opencode.md", "a b/*"},
+		taint.Allow: {"main.go", "/home/me/.claude/plans/plan.md", ".claude/commands/x.md", "settings.json", "src/plugin/x.js", "codex/config.toml", "bin/app", "cmd/verifier-hook/main.go", "docs/opencode.md", "a b/*", "notes [draft.md", "a[1.txt", "/home/me/bin/verifier/main.go", "app/[[...slug]]/page.tsx"},
 	} {
 		for _, file := range files {
 			for tool, param := range map[string]string{"write": "file_path", "edit": "filePath", "notebook_edit": "notebook_path", "mcp__files__write_file": "path"} {
@@ -49,6 +52,17 @@ func TestH760WritingAnAgentsHooksAsks(t *testing.T) {
 	}
 	if v := ownCall(t, p, "codex", "apply_patch", map[string]string{"input": "*** Begin Patch\n*** Update File: config.toml\n@@\n-a\n+b\n*** End Patch", "workdir": "/home/me/.codex"}); v.Mode != taint.Confirm {
 		t.Errorf("a patch from their directory: %s", v.Mode)
+	}
+	for dir, file := range map[string]string{"/home/me/.claude": "settings.json", "/home/me/.claude/agents/x": "../../settings.json", "/usr/local/bin": "verifier"} {
+		if v := ownCall(t, p, "claude-code", "mcp__files__write", map[string]string{"cwd": dir, "path": file}); v.Mode != taint.Confirm {
+			t.Errorf("%s in %s: %s", file, dir, v.Mode)
+		}
+	}
+	for _, dir := range []string{"/home/me/bin/verifier", "/home/me/src/bin/verifier/web", "/home/me/.opencode/plugin"} { // a project may be anywhere
+		c := toolcall.Call{Tool: "write", Sent: "write", Params: []byte(`{"file_path":"main.go","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: dir, Directory: dir}}
+		if v := p.Judge(&c, session.View{Level: taint.Owner}); v.Mode != taint.Allow {
+			t.Errorf("in %s: %s, %q", dir, v.Mode, v.Sentences())
+		}
 	}
 	if v := ownCall(t, p, "claude-code", "mcp__notes__add", map[string]string{"text": "Run claude --bare, and change .claude/settings.json."}); v.Mode != taint.Allow {
 		t.Errorf("a text about them: %s, %q", v.Mode, v.Sentences())
@@ -72,10 +86,14 @@ func TestH761ACommandThatChangesAnAgentsHooksAsks(t *testing.T) {
 			"d=.claude; echo x > $d/settings.json", "echo x > $CLAUDE_CONFIG_DIR/settings.json", "git checkout evil -- .claude", "git checkout evil -- .claude/settings.json", "truncate -s0 .claude/settings.json", "touch opencode.json",
 			"jq '.hooks={}' .claude/settings.json > t && mv t .claude/settings.json", "chmod 000 .codex/config.toml", "cp x ~/go/bin/verifier-hook",
 			"claude --bare -p x", `claude -p x --settings '{"disableAllHooks":true}'`, "CLAUDE_CONFIG_DIR=/tmp/x claude -p x", "HOME=/tmp/x claude -p x", "codex exec --disable hooks x", "npx @anthropic-ai/claude-code --setting-sources project -p x",
+			"rm -rf .claude/*", "sed -i s/a/b/ .claude/*", "cd .claude && rm -rf *", "git checkout evil -- '.claude/*'", "rm -rf .gemini/*", "rm opencode.*", "npx json -I -f .claude/settings.json -e 'this.hooks={}'", "uvx foo .claude/settings.json",
+			"bash -lc 'claude --bare -p x'", "timeout 5 claude --bare", "codex features disable hooks", "codex exec --ignore-user-config x", "codex exec --profile nohooks x", "CLAUDE_CODE_SIMPLE=1 claude -p x",
 		},
 		taint.Allow: {
 			"cat .claude/settings.json", "jq . .claude/settings.json", "ls -la .claude", "grep -n hooks .claude/settings.json", "git add .claude/settings.json", "git diff .claude/settings.json", "git commit -m 'Change .claude/settings.json'",
 			"mkdir -p .claude/commands", "rm .claude/commands/x.md", "claude --version", "claude -p 'review this'", "rm -rf bin", "npm test", "echo x > settings.json", "rm *.o",
+			"rm *.json", "rm -f dist/*.json", "sed -i s/a/b/ config/*.json", "git checkout -- '*.json'", "rm -rf bin/*", "echo hi > 'a[1'", `git commit -m "docs: explain claude --bare"`, "rg CODEX_HOME codex",
+			`echo "run claude --bare" > docs/x.md`, "git init --bare gemini.git", "pytest --disable-warnings -k gemini", "python3 main.py --model claude --settings config.yaml", "npm run eval -- --model=gemini --disable-cache",
 		},
 	} {
 		for _, command := range commands {
@@ -85,6 +103,23 @@ func TestH761ACommandThatChangesAnAgentsHooksAsks(t *testing.T) {
 			if v := ownCall(t, p, "claude-code", "mcp__shell__run", map[string]string{"command": command, "cwd": "/home/me/app"}); mode == taint.Confirm && v.Mode != mode {
 				t.Errorf("by a server's shell, %s: %s, want %s: %q", command, v.Mode, mode, v.Sentences())
 			}
+		}
+	}
+}
+
+// TestH760ManyPathsCostLittle: a tool that nothing is known of, with long directories and many texts.
+func TestH760ManyPathsCostLittle(t *testing.T) {
+	p := must(t, policy.Config{})
+	for _, part := range []string{"a/", "a*/", "[a/", "../"} {
+		long := strings.Repeat(part, 4000/len(part))
+		params := map[string]any{"cwd": long, "dir": long, "workdir": long, "directory": long, "list": slices.Repeat([]string{"x/" + part, long}, 100)}
+		text, err := json.Marshal(params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := toolcall.Call{Tool: "mcp__x__do", Sent: "mcp__x__do", Params: text}
+		if took := cputest.Time(func() { p.Judge(&c, session.View{Level: taint.Owner}) }); took > 10*time.Second {
+			t.Errorf("%s: %d bytes took %s", part, len(text), took)
 		}
 	}
 }
