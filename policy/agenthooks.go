@@ -117,6 +117,9 @@ func wordsOf(list string) *matcher {
 
 // runsHooks reports whether a path, which may be a pattern, is such a file or below it; or, if whole directories count, the directory of one.
 func runsHooks(name string, directories bool) bool {
+	if isOther(name) {
+		return false
+	}
 	if name = slashed(name); len(name) > longestPath {
 		return false
 	}
@@ -130,6 +133,15 @@ func runsHooks(name string, directories bool) bool {
 		return true
 	}
 	return directories && slices.ContainsFunc(asksPaths, func(p pathEnd) bool { return strings.HasPrefix(p.dir, ".") && namedBy(last.name, p.dir) })
+}
+
+// isOther reports whether a path can't be one of these, as most can't: each of them has one of the words below.
+func isOther(name string) bool {
+	if strings.ContainsAny(name, patternSigns) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return false
+	}
+	lower := strings.ToLower(name)
+	return !slices.ContainsFunc([]string{"claude", "codex", "gemini", "opencode", "verifier"}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
 func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
