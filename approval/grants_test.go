@@ -103,7 +103,7 @@ func TestH752AGrantEndsWithTheIDThatItWasGivenWith(t *testing.T) {
 	d, s, _, _, _ := granting(t, "exec")
 	given := grants(t, d)[0]
 	for what, now := range map[string][]approval.Person{
-		"nobody's":        {{Name: "alice", IDs: []string{"chat:9"}}},
+		"no approver's":   {{Name: "alice", IDs: []string{"chat:9"}}},
 		"somebody else's": {{Name: "alice", IDs: []string{"chat:9"}}, {Name: "bob", IDs: []string{alice}}},
 	} {
 		if err := d.Configure(approval.Terms{People: now}); err != nil {

@@ -37,7 +37,7 @@ func (cn *Consents) Active(ctx context.Context) (given []session.Grant, err erro
 		if name := g.Name(); !latest[name] && t.approve(g.Givers()) {
 			given = append(given, g)
 		}
-		latest[g.Name()] = true // one that no longer counts opens no wider one from before
+		latest[g.Name()] = true // a consent that ended does not bring back a wider one that it replaced
 	}
 	return given, err
 }
