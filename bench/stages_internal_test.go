@@ -3,8 +3,12 @@ package main
 import (
 	"crypto/ed25519"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -38,6 +42,66 @@ func TestTheMeasuredCallIsTypical(t *testing.T) {
 	}
 	if plan := rules.Plan(c); !plan.Final || plan.RunCap != 0 {
 		t.Errorf("the level alone does not decide: %+v", plan)
+	}
+}
+
+// usual are calls as agents make them, beside the one that is measured under load.
+var usual = []struct{ name, tool, params string }{
+	{"ls", "exec", `{"command":"ls -la","workdir":"/home/owner/projects/site"}`},
+	{"git status", "exec", `{"command":"git status","workdir":"/home/owner/projects/site"}`},
+	{"go test", "exec", `{"command":"cd /home/owner/projects/site && go test ./... 2>&1 | tail -n 40"}`},
+	{"2 KB script", "exec", `{"command":` + quote(`set -eu
+out=$(mktemp -d)
+`+strings.Repeat(`for f in content/*.md; do
+  name=$(basename "$f" .md)
+  if grep -q 'draft: true' "$f"; then
+    echo "draft: $name" >> "$out/drafts.txt"
+  else
+    sed -e 's/^title: //' "$f" | head -n 1 > "$out/$name.title"
+  fi
+done
+wc -l "$out"/*.title | sort -n | tail -n 5
+`, 8)) + `}`},
+	{"10 KB write", "write", `{"path":"/home/owner/projects/site/main.go","content":` + quote(strings.Repeat(source, 50)) + `}`},
+	{"10 KB edit", "edit", `{"path":"src/main.go","oldText":` + quote(strings.Repeat(source, 25)) + `,"newText":` + quote(strings.Repeat(source, 25)) + `}`},
+	{"3 KB MCP", "tracker__create_issue", `{"project":"site","labels":["bug","docs"],"items":[` +
+		strings.Repeat(`{"title":"The page is blank","body":"Open https://example.com/a/b?c=d and wait. See src/page.go:12.","assignee":"ann@example.com","points":3},`, 22) + `{}]}`},
+}
+
+const source = "\tif err := s.open(ctx, \"content/posts/\"+name+\".md\"); err != nil { // see docs/page.md\n\t\treturn fmt.Errorf(\"open %s: %w\", name, err)\n\t}\n\tcount[name]++\n"
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// BenchmarkUsual says what the parts of an allow cost for the usual calls that depend on what the call says.
+func BenchmarkUsual(b *testing.B) {
+	rules, _, err := policy.New(policy.Config{Guard: guarded(place{dir: b.TempDir(), redis: "127.0.0.1:6379"})})
+	if err != nil {
+		b.Fatal(err)
+	}
+	redactor, err := redact.New(redact.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := redactor.Wait(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	for _, u := range usual {
+		_, c := sample(b)
+		c.Tool, c.Params = u.tool, jsontext.Value(u.params)
+		for name, run := range map[string]func(){"plan": func() { rules.Plan(c) }, "redact": func() { redactor.Params(c.Tool, c.Params) }} {
+			b.Run(u.name+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					run()
+				}
+			})
+		}
 	}
 }
 

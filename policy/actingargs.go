@@ -19,11 +19,11 @@ func (pl planner) actingArguments(c *toolcall.Call, t *text) {
 	switch {
 	case pl.rule.name == "session_status" && strings.TrimSpace(t.param(paramModel)) != "":
 		pl.actsBy("the model that it sets")
-	case pl.rule.name == "web_fetch" && hasOtherParams(c):
+	case pl.rule.name == "web_fetch" && hasOtherParams(t):
 		pl.actsBy("an argument that we don't know")
-	case fetches && !pl.told && fetchesLocal(c):
+	case fetches && !pl.told && fetchesLocal(c, t):
 		pl.actsBy("its address, which may be in your own network")
-	case pathTools[pl.rule.name] && !isPosix(c) && namesShare(c):
+	case pathTools[pl.rule.name] && !isPosix(c) && namesShare(c.Tool, t):
 		pl.actsBy("its path, which is on another machine")
 		pl.Leaves, pl.Raise = true, untrusted
 	}
@@ -32,8 +32,8 @@ func (pl planner) actingArguments(c *toolcall.Call, t *text) {
 // pageParams are the arguments of web_fetch in OpenClaw and the coding agents. With another one it may send something, or write a file.
 var pageParams = words("url urls prompt format timeout timeoutMs extractMode maxChars offset")
 
-func hasOtherParams(c *toolcall.Call) bool {
-	for path := range c.Strings {
+func hasOtherParams(t *text) bool {
+	for path := range t.strings {
 		if !pageParams[topOf(path)] {
 			return true
 		}
@@ -43,13 +43,13 @@ func hasOtherParams(c *toolcall.Call) bool {
 
 // fetchesLocal reports whether a call fetches an address that is no page of the public web: a service on this machine or in its network may do something
 // when it is merely asked, or hand out keys. An address that the owner typed is the owner's.
-func fetchesLocal(c *toolcall.Call) bool {
+func fetchesLocal(c *toolcall.Call, t *text) bool {
 	messages := c.OwnerMessages()
 	isLocal := func(address string) bool { return !isPlainPage(address) && !saidBy(messages, address) }
-	if slices.ContainsFunc(urlsOf(c), isLocal) {
+	if slices.ContainsFunc(urlsOf(t), isLocal) {
 		return true
 	}
-	for path, value := range c.Strings {
+	for path, value := range t.strings {
 		found := []string{value} // it is an address as a whole
 		if !begins.MatchString(value) || strings.ContainsAny(strings.TrimSpace(value), " \n") {
 			found = addresses.FindAllString(value, -1)
@@ -62,8 +62,8 @@ func fetchesLocal(c *toolcall.Call) bool {
 }
 
 // urlsOf are the addresses that a call names as such.
-func urlsOf(c *toolcall.Call) (urls []string) {
-	for path, value := range c.Strings {
+func urlsOf(t *text) (urls []string) {
+	for path, value := range t.strings {
 		if top := topOf(path); path == value || top != "url" && top != "urls" {
 			continue
 		}
@@ -90,9 +90,9 @@ var (
 var pathTools = words("read ls glob grep memory_get image view_image pdf")
 
 // namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
-func namesShare(c *toolcall.Call) bool {
-	for path, value := range c.Strings {
-		if top := topOf(path); path != value && top != "prompt" && (top != "pattern" || c.Tool == "glob") && share.MatchString(value) {
+func namesShare(tool string, t *text) bool {
+	for path, value := range t.strings {
+		if top := topOf(path); path != value && top != "prompt" && (top != "pattern" || tool == "glob") && share.MatchString(value) {
 			return true
 		}
 	}

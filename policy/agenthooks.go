@@ -62,13 +62,13 @@ func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) b
 	case pl.Shell:
 		return changesHooks(does, t)
 	case fileWriters[pl.rule.name]:
-		from := startsOf(c)
-		return slices.ContainsFunc(filesOf(c), func(name string) bool { return namesHooks(from, name) })
+		from := startsOf(c, t)
+		return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool { return namesHooks(from, name) })
 	case !pl.sink:
 		return false
 	}
-	from := startsOf(c)
-	for at, value := range c.Strings {
+	from := startsOf(c, t)
+	for at, value := range t.strings {
 		if at != value && namesHooks(from, value) {
 			return true
 		}
@@ -180,9 +180,9 @@ func namedBy(part, name string) bool {
 }
 
 // startsOf are the directories from which a call's paths may be meant, each by its parts.
-func startsOf(c *toolcall.Call) [][]string {
+func startsOf(c *toolcall.Call, t *text) [][]string {
 	from := [][]string{partsOfPath(c.Context.Workspace), partsOfPath(c.Context.Directory)}
-	for at, value := range c.Strings {
+	for at, value := range t.strings {
 		if at != value && directoryParams[at] {
 			from = append(from, partsOfPath(value))
 		}

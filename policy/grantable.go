@@ -123,7 +123,7 @@ func (p *Policy) weigh(pl *Plan, c *toolcall.Call, t *text, destroys bool) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	default:
-		pl.Grantable = !t.place && !destructive(t.param(paramAction)) && !pl.writesForLater(c)
+		pl.Grantable = !t.place && !destructive(t.param(paramAction)) && !pl.writesForLater(c, t)
 	}
 	if pl.Grantable {
 		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content

@@ -15,9 +15,9 @@ var mediaParams = words("path paths filePath file_path notebook_path file files 
 
 // open says what a tool brings in that looks at what it is given the path or the
 // address of. An address makes the call one of web_fetch by another name.
-func (p *Policy) open(pl *Plan, c *toolcall.Call) {
+func (p *Policy) open(pl *Plan, t *text) {
 	files, elsewhere := 0, 0
-	for path, value := range c.Strings {
+	for path, value := range t.strings {
 		if mediaParams[topOf(path)] && path != value {
 			files++
 			if !inWorkspace(value) {

@@ -7,18 +7,19 @@ import (
 
 	"github.com/openclaw-verifier/verifier/command"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // readsOthers makes what a call brings in external, where it reads a file that others wrote: mail, a download, what a coding agent kept of earlier conversations. A rule of the owner's comes first.
-func (pl planner) readsOthers(c *toolcall.Call, does *command.Command) {
+func (pl planner) readsOthers(t *text, does *command.Command) {
 	if pl.told || !fileReaders[pl.rule.name] && !pl.rule.runs {
 		return
 	}
 	isOthers := func(name string) bool { return fromOthers(name, pl.inside) }
 	found := slices.ContainsFunc(does.Reads, func(r command.Read) bool { return !r.Name && isOthers(r.Path) })
-	for at, value := range c.Strings {
-		found = found || at != value && fileReaders[pl.rule.name] && at != "pattern" && isOthers(value)
+	if !found && fileReaders[pl.rule.name] {
+		for at, value := range t.strings {
+			found = found || at != value && at != "pattern" && isOthers(value)
+		}
 	}
 	if found {
 		pl.Raise = taint.Worse(pl.Raise, external)

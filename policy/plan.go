@@ -140,7 +140,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.Foreign = plan.Writes == WritesUnseen && (does.Foreign || does.CarriesIn() && !staysInside(&does, plan.inside))
 	plan.apply(t)
 	if r.opens {
-		p.open(plan.Plan, c)
+		p.open(plan.Plan, t)
 	}
 	plan.visit(c)
 	plan.actingArguments(c, t)
@@ -231,7 +231,7 @@ func (p *Policy) birth(s session.Initiator) taint.Level {
 // answers does not cover a command that fetches or reads what is not the owner's, nor a reading of sessions
 // that can't be told: taint must not be washed out that way.
 func (pl planner) raise(c *toolcall.Call, t *text, does *command.Command, outside string) {
-	pl.readsOthers(c, does)
+	pl.readsOthers(t, does)
 	if pl.rule.runs && does.Fetches() {
 		pl.Raise = untrusted
 	}

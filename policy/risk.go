@@ -74,7 +74,7 @@ func writesOutside(inside []string, parsed *command.Command, c *toolcall.Call) b
 	case parsed != nil:
 		files = parsed.Writes
 	case fileWriters[c.Tool]:
-		files = filesOf(c)
+		files = filesOf(c.Tool, c.Strings)
 	}
 	return slices.ContainsFunc(files, func(name string) bool {
 		clean := path.Clean(name)

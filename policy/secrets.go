@@ -62,8 +62,8 @@ func (p *Policy) findSecrets(pl *Plan, c *toolcall.Call, t *text, does *command.
 	if pl.Leaves && sure && pl.Secret != "" && pl.Secret != otherSessions {
 		pl.Gives = pl.Secret
 	}
-	pl.Leaves = pl.Leaves || writesOut(c)
-	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c)
+	pl.Leaves = pl.Leaves || fileWriters[c.Tool] && writesOut(filesOf(c.Tool, t.strings))
+	pl.typed = pl.Leaves && r.name == "web_fetch" && typedByOwner(c, t)
 }
 
 // findNamed finds a place where secrets are kept that the call itself names.
@@ -78,12 +78,12 @@ func (s *secretIndex) findNamed(pl *Plan, c *toolcall.Call, t *text, does *comma
 			pl.Secret = s.placeIn(string(t.bare))
 		}
 	case r.opens: // a model gets the file
-		pl.Secret = s.pathGiven(c)
+		pl.Secret = s.pathGiven(t)
 		pl.Leaves = pl.Leaves || pl.Secret != ""
 	case pl.Leaves:
-		pl.Gives = s.pathGiven(c)
+		pl.Gives = s.pathGiven(t)
 	case r.sink:
-		pl.Secret = s.placeIn(strings.Join(filesOf(c), "\x00"))
+		pl.Secret = s.placeIn(strings.Join(filesOf(c.Tool, t.strings), "\x00"))
 	default:
 		pl.Secret = s.placeIn(string(t.values))
 	}
@@ -169,8 +169,8 @@ func isHome(name string) bool {
 
 // pathGiven is a path among the arguments of a call that names such a place. A text
 // with spaces is something that is said, and an address is not a file.
-func (s *secretIndex) pathGiven(c *toolcall.Call) string {
-	for at, value := range c.Strings {
+func (s *secretIndex) pathGiven(t *text) string {
+	for at, value := range t.strings {
 		local, isFile := strings.CutPrefix(value, "file:")
 		if name := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]0123456789"); mediaParams[name] {
 			isFile = isFile || !isAddress(value)
@@ -209,9 +209,9 @@ func (pl *Plan) Unquote(shown string) {
 // typedByOwner reports whether every address of a call is in the owner's own messages,
 // byte for byte and as a word of its own: then it carries nothing that the owner did
 // not write.
-func typedByOwner(c *toolcall.Call) bool {
+func typedByOwner(c *toolcall.Call, t *text) bool {
 	messages, found := c.OwnerMessages(), false
-	for path, value := range c.Strings { // names of arguments among them
+	for path, value := range t.strings { // names of arguments among them
 		switch {
 		case path == value && fetchParams[path]:
 		case path == "url" && saidBy(messages, value):

@@ -20,10 +20,29 @@ type text struct {
 	marks    mark   // which unusual characters are in it
 	params   params // the members that the policy knows by name
 	readable bool   // params were one JSON value
-	place    bool   // lower names a place where secrets are kept, see [Policy.weigh]
+	call     *toolcall.Call
+	said     []argument // see [text.strings]
+	place    bool       // lower names a place where secrets are kept, see [Policy.weigh]
 
 	// As a shell leaves it, see strip; empty where that is no different.
 	bare []byte
+}
+
+// argument is a key or a string of the params, and where it is.
+type argument struct{ path, value string }
+
+// strings walks over the params as [toolcall.Call.Strings] does. They are decoded once, however many questions are asked of them.
+func (t *text) strings(yield func(path, value string) bool) {
+	if t.said == nil {
+		for path, value := range t.call.Strings {
+			t.said = append(t.said, argument{path, value})
+		}
+	}
+	for _, a := range t.said {
+		if !yield(a.path, a.value) {
+			return
+		}
+	}
 }
 
 // param is the value of a member at the top of params, or "" where there is
@@ -79,7 +98,7 @@ var lowerBytes = func() (l [256]byte) {
 // refused when the call was decoded; should one get here, both are read.
 func read(c *toolcall.Call) *text {
 	w := collector{values: make([]byte, 0, len(c.Params)+len(c.Sent)+1), keys: make([]byte, 0, 128), checked: c.Params.IsValid(jsontext.AllowDuplicateNames(true))}
-	t := &text{readable: len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	t := &text{call: c, readable: len(c.Params) == 0 || w.checked || c.Params.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	w.walk(c.Params)
 	split := len(w.values)
 	t.raw = append(append(w.values, w.keys...), c.Sent...)

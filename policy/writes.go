@@ -23,10 +23,9 @@ var (
 // fileWriters are the tools that write the files which they name, and nothing else.
 var fileWriters = words("write edit apply_patch notebook_edit")
 
-// writesOut reports whether a call writes a file from where its content leaves the
-// machine later.
-func writesOut(c *toolcall.Call) bool {
-	return fileWriters[c.Tool] && slices.ContainsFunc(filesOf(c), func(name string) bool {
+// writesOut reports whether content leaves the machine later from one of the files that a call writes.
+func writesOut(files []string) bool {
+	return slices.ContainsFunc(files, func(name string) bool {
 		for part := range plainParts(name) {
 			if runLater[part] || slices.ContainsFunc(synced, func(s string) bool { return part == s || strings.HasPrefix(part, s+" ") }) {
 				return true
@@ -41,12 +40,12 @@ var instructions = words(`claude.md claude.local.md agents.md agents.override.md
 	.claude .codex .gemini .opencode .cursor .cursorrules .windsurf .windsurfrules .clinerules .roo .kiro .junie .goosehints .aider.conf.yml .agents .mcp.json mcp.json opencode.json opencode.jsonc`)
 
 // writesForLater reports whether a call writes a file that runs later, that agents obey later, or that is outside a coding agent's workspace. A lasting yes to writing is none for these.
-func (pl *Plan) writesForLater(c *toolcall.Call) bool {
+func (pl *Plan) writesForLater(c *toolcall.Call, t *text) bool {
 	if !fileWriters[pl.rule.name] {
 		return false
 	}
-	files := filesOf(c)
-	return len(files) == 0 || writesOut(c) || slices.ContainsFunc(files, func(name string) bool {
+	files := filesOf(c.Tool, t.strings)
+	return len(files) == 0 || fileWriters[c.Tool] && writesOut(files) || slices.ContainsFunc(files, func(name string) bool {
 		for part := range plainParts(name) {
 			if instructions[part] {
 				return true
@@ -69,11 +68,11 @@ func plainParts(name string) iter.Seq[string] {
 }
 
 // filesOf are the files that a call names: in its params, or in the headers of a patch.
-func filesOf(c *toolcall.Call) (files []string) {
-	for path, value := range c.Strings {
+func filesOf(tool string, strings iter.Seq2[string, string]) (files []string) {
+	for path, value := range strings {
 		switch {
 		case path == value: // the name of a param
-		case c.Tool == "apply_patch":
+		case tool == "apply_patch":
 			files = append(files, patched(value)...)
 		case mediaParams[topOf(path)]:
 			files = append(files, value)
