@@ -27,6 +27,18 @@ var asksNames = func() map[pathEnd]bool {
 	return out
 }()
 
+// asksAnywhere are those that count in any directory.
+var asksAnywhere = slices.DeleteFunc(slices.Clone(asksPaths), func(p pathEnd) bool { return p.dir != "" })
+
+// asksDirectories are the directories of the others, and of our own program.
+var asksDirectories = func() map[string]bool {
+	out := words("bin sbin")
+	for _, p := range asksPaths {
+		out[p.dir] = p.dir != ""
+	}
+	return out
+}()
+
 // ownPrograms are the files that the agents run.
 var ownPrograms = map[pathEnd]bool{{"bin", "verifier"}: true, {"sbin", "verifier"}: true}
 
@@ -63,13 +75,13 @@ func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) b
 		return changesHooks(does, t)
 	case fileWriters[pl.rule.name]:
 		from := startsOf(c, t)
-		return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool { return namesHooks(from, name) })
+		return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool { return namesHooks(&from, name) })
 	case !pl.sink:
 		return false
 	}
 	from := startsOf(c, t)
 	for at, value := range t.strings {
-		if at != value && namesHooks(from, value) {
+		if at != value && namesHooks(&from, value) {
 			return true
 		}
 	}
@@ -152,11 +164,17 @@ func (e pathEnd) plain() pathEnd { return pathEnd{e.dir, strings.TrimSuffix(e.na
 // runsHooks reports whether it is, or finds as a pattern, such a file. All files of an agent's own directory are found by a star, and a file of any directory by a
 // pattern that begins with a letter: *.json is for much else.
 func (e pathEnd) runsHooks() bool {
-	if !strings.ContainsAny(e.dir+e.name, patternSigns) {
-		plain := e.plain()
-		return asksNames[plain] || asksNames[pathEnd{"", plain.name}]
+	paths := asksPaths
+	if !strings.ContainsAny(e.dir, patternSigns) {
+		if !strings.ContainsAny(e.name, patternSigns) {
+			plain := e.plain()
+			return asksNames[plain] || asksNames[pathEnd{"", plain.name}]
+		}
+		if !asksDirectories[e.dir] {
+			paths = asksAnywhere
+		}
 	}
-	return slices.ContainsFunc(asksPaths, func(p pathEnd) bool {
+	return slices.ContainsFunc(paths, func(p pathEnd) bool {
 		switch {
 		case p.dir == "":
 			return e.name != "" && !strings.ContainsAny(e.name[:1], patternSigns) && namedBy(e.name, p.name)
@@ -179,21 +197,27 @@ func namedBy(part, name string) bool {
 	return err == nil && found
 }
 
-// startsOf are the directories from which a call's paths may be meant, each by its parts.
-func startsOf(c *toolcall.Call, t *text) [][]string {
-	from := [][]string{partsOfPath(c.Context.Workspace), partsOfPath(c.Context.Directory)}
+// startDirectories are the directories from which a call's paths may be meant, each by its parts.
+type startDirectories struct {
+	dirs    [][]string
+	matters bool // a part may be the directory of such a file, so that a path which begins there may be the file
+}
+
+func startsOf(c *toolcall.Call, t *text) (from startDirectories) {
+	from.dirs = [][]string{partsOfPath(c.Context.Workspace), partsOfPath(c.Context.Directory)}
 	for at, value := range t.strings {
 		if at != value && directoryParams[at] {
-			from = append(from, partsOfPath(value))
+			from.dirs = append(from.dirs, partsOfPath(value))
 		}
 	}
+	from.matters = slices.ContainsFunc(slices.Concat(from.dirs...), func(part string) bool { return asksDirectories[part] || strings.ContainsAny(part, patternSigns) })
 	return from
 }
 
 func partsOfPath(name string) []string { return slices.Collect(plainParts(slashed(name))) }
 
 // namesHooks reports whether a path is such a file, from one of these directories. Of these only the part counts in which the path begins: a project may be anywhere.
-func namesHooks(from [][]string, name string) bool {
+func namesHooks(from *startDirectories, name string) bool {
 	name = slashed(name)
 	if isRooted(name) {
 		return runsHooks(name, false)
@@ -205,8 +229,11 @@ func namesHooks(from [][]string, name string) bool {
 	if runsHooks(name, false) {
 		return true
 	}
+	if !from.matters && len(name) <= longestPath { // what the path says by itself is all
+		return false
+	}
 	parts := partsOfPath(name)
-	return slices.ContainsFunc(from, func(start []string) bool {
+	return slices.ContainsFunc(from.dirs, func(start []string) bool {
 		at := len(start) - 1 - up
 		if at < 0 {
 			return false

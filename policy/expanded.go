@@ -64,13 +64,21 @@ func mayReach(pattern string, lists ...[][]string) bool {
 	if at := slices.Index(parts, "**"); at >= 0 && at < len(parts)-1 { // what is between, and the end
 		parts = slices.Concat(parts[:at+1], parts[len(parts)-1:])
 	}
-	below := belowHome(parts)
+	below, rooted := belowHome(parts), isRooted(pattern)
+	if !rooted && literalsOf(parts[:len(parts)-1]) <= 1 {
+		return false
+	}
 	isOurs := func(ours []string) bool {
-		home := belowHome(ours)
-		if isRooted(pattern) {
+		if rooted {
+			home := belowHome(ours)
 			return meets(parts, ours, false) || below != nil && home != nil && meets(below, home, false)
 		}
-		return literalsOf(parts[:len(parts)-1]) > 1 && slices.ContainsFunc(tailsOf(ours), func(tail []string) bool { return meets(parts, tail, false) })
+		for at := range max(0, len(ours)-1) { // an end of the path that has more than one name
+			if meets(parts, ours[at:], false) {
+				return true
+			}
+		}
+		return false
 	}
 	return slices.ContainsFunc(lists, func(paths [][]string) bool { return slices.ContainsFunc(paths, isOurs) })
 }
@@ -93,14 +101,6 @@ func belowHome(parts []string) []string {
 		return parts[2:]
 	}
 	return nil
-}
-
-// tailsOf are the ends of a path that have more than one name.
-func tailsOf(parts []string) (out [][]string) {
-	for i := range max(0, len(parts)-1) {
-		out = append(out, parts[i:])
-	}
-	return out
 }
 
 // literalsOf counts the letters that a pattern has.
