@@ -64,6 +64,14 @@ var (
 	codeEndings   = strings.Fields("process.env meta.env rails.env deno.env bun.env")
 )
 
+// secretEndingsBy are the endings by the letter after their dot.
+var secretEndingsBy = func() (by [256][]string) {
+	for _, end := range secretEndings {
+		by[end[1]] = append(by[end[1]], end)
+	}
+	return by
+}()
+
 // readPlaces adds the owner's to the shipped ones.
 func (b *builder) readPlaces() {
 	var all [][]byte

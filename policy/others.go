@@ -48,12 +48,14 @@ func fromOthers(name string, inside []string) bool {
 	if relative(clean) || slices.ContainsFunc(inside, func(dir string) bool { return below(clean, dir) }) {
 		return false
 	}
-	for _, homes := range []string{"/users/", "/home/"} {
-		if rest, found := strings.CutPrefix(strings.ToLower(clean), homes); found {
-			clean = "/home/" + rest
-		}
+	lower := strings.ToLower(clean)
+	if rest, found := strings.CutPrefix(lower, "/users/"); found {
+		lower = byHome("/home/" + rest)
+	} else if strings.HasPrefix(lower, "/home/") {
+		lower = byHome(lower)
+	} else {
+		lower = strings.ToLower(byHome(clean))
 	}
-	lower := strings.ToLower(byHome(clean))
 	return slices.ContainsFunc(othersPlaces, func(place string) bool { return below(lower, place) })
 }
 

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -109,21 +108,22 @@ func (s *secretIndex) placeIn(text string) string {
 
 // mayName reports whether a text names a place where secrets are kept, or holds the ending of a file of keys. If not, none of its words does.
 func (s *secretIndex) mayName(text string) bool {
-	return find(s.places, text) != nil || strings.Contains(text, ".") && mayEndSo([]byte(strings.ToLower(text)))
+	return find(s.places, text) != nil || strings.Contains(text, ".") && mayEndSo(strings.ToLower(text))
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
-func mayEndSo(lower []byte) bool {
-	for rest := lower; ; {
-		at := bytes.IndexByte(rest, '.')
-		if at < 0 {
-			return false
+func mayEndSo[T string | []byte](lower T) bool {
+	for at := range len(lower) - 1 {
+		if lower[at] != '.' {
+			continue
 		}
-		rest = rest[at+1:]
-		if slices.ContainsFunc(secretEndings, func(end string) bool { return bytes.HasPrefix(rest, []byte(end[1:])) }) {
-			return true
+		for _, end := range secretEndingsBy[lower[at+1]] {
+			if rest := lower[at:]; len(rest) >= len(end) && string(rest[:len(end)]) == end {
+				return true
+			}
 		}
 	}
+	return false
 }
 
 // endsAsKey reports whether a word is the name of a file of keys. Code is none, such as

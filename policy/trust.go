@@ -270,7 +270,8 @@ func byHome(clean string) string {
 }
 
 func below(clean, place string) bool {
-	return clean == place || strings.HasPrefix(clean, strings.TrimSuffix(place, "/")+"/")
+	rest, found := strings.CutPrefix(clean, strings.TrimSuffix(place, "/"))
+	return clean == place || found && strings.HasPrefix(rest, "/")
 }
 
 func relative(clean string) bool {
@@ -281,7 +282,7 @@ func relative(clean string) bool {
 // in a way that only a shell or a browser understands, is none. OpenClaw drops an @ before it.
 func cleanPath(name string) (string, bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
-	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") || slices.Contains(strings.Split(name, "/"), "..") {
+	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") || strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..") {
 		return "", false
 	}
 	return path.Clean(name), true
