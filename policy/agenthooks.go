@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ var asksDirectories = func() map[string]bool {
 	}
 	return out
 }()
+
+// agentDirectories are the agents' own among them.
+var agentDirectories = slices.DeleteFunc(slices.Collect(maps.Keys(asksDirectories)), func(dir string) bool { return !strings.HasPrefix(dir, ".") })
 
 // ownPrograms are the files that the agents run.
 var ownPrograms = map[pathEnd]bool{{"bin", "verifier"}: true, {"sbin", "verifier"}: true}
@@ -144,7 +148,7 @@ func runsHooks(name string, directories bool) bool {
 	if ownPrograms[last.plain()] || last.name == hookProgram {
 		return true
 	}
-	return directories && slices.ContainsFunc(asksPaths, func(p pathEnd) bool { return strings.HasPrefix(p.dir, ".") && namedBy(last.name, p.dir) })
+	return directories && slices.ContainsFunc(agentDirectories, func(dir string) bool { return namedBy(last.name, dir) })
 }
 
 // isOther reports whether a path can't be one of these, as most can't: each of them has one of the words below.

@@ -49,18 +49,20 @@ func fromOthers(name string, inside []string) bool {
 		return false
 	}
 	lower := strings.ToLower(clean)
-	if rest, found := strings.CutPrefix(lower, "/users/"); found {
-		lower = byHome("/home/" + rest)
-	} else if strings.HasPrefix(lower, "/home/") {
-		lower = byHome(lower)
-	} else {
-		lower = strings.ToLower(byHome(clean))
+	inHome := ""
+	switch {
+	case strings.HasPrefix(lower, "/users/"), strings.HasPrefix(lower, "/home/"):
+		_, inHome, _ = strings.Cut(lower[strings.IndexByte(lower[1:], '/')+2:], "/")
+	case strings.HasPrefix(clean, "/root/"), strings.HasPrefix(clean, "~/"):
+		_, inHome, _ = strings.Cut(lower[1:], "/")
+	default:
+		return below(lower, "/var/mail") || below(lower, "/var/spool/mail")
 	}
-	return slices.ContainsFunc(othersPlaces, func(place string) bool { return below(lower, place) })
+	return slices.ContainsFunc(othersInHome, func(place string) bool { return below(inHome, place) })
 }
 
 var (
 	mailEndings  = words(".eml .emlx .mbox")
-	othersPlaces = strings.Fields(`~/downloads ~/mail ~/maildir ~/.mail ~/.maildir ~/.thunderbird ~/.local/share/evolution/mail ~/library/mail ~/library/messages ~/library/thunderbird
-		/var/mail /var/spool/mail ~/.openclaw/agents ~/.claude/projects ~/.codex/sessions ~/.gemini/tmp ~/.local/share/opencode/storage`)
+	othersInHome = strings.Fields(`downloads mail maildir .mail .maildir .thunderbird .local/share/evolution/mail library/mail library/messages library/thunderbird
+		.openclaw/agents .claude/projects .codex/sessions .gemini/tmp .local/share/opencode/storage`)
 )
