@@ -306,13 +306,21 @@ func resolve(dir, p string) string {
 		return unknown
 	}
 	if !strings.HasPrefix(p, "~") {
-		return path.Clean(p)
+		return Clean(p)
 	}
 	home, rest, _ := strings.Cut(p, "/")
 	if rest = path.Clean(rest); rest == ".." || strings.HasPrefix(rest, "../") {
 		return path.Join("/home/user", rest)
 	}
 	return path.Join(home, rest)
+}
+
+// Clean is [path.Clean], which most paths don't need: they have no empty part, and none that begins with a dot.
+func Clean(p string) string {
+	if p == "" || p[0] == '.' || strings.HasSuffix(p, "/") || strings.Contains(p, "//") || strings.Contains(p, "/.") {
+		return path.Clean(p)
+	}
+	return p
 }
 
 // goTo notes a change of directory.

@@ -153,7 +153,7 @@ func runsHooks(name string, directories bool) bool {
 
 // isOther reports whether a path can't be one of these, as most can't: each of them has one of the words below.
 func isOther(name string) bool {
-	if strings.ContainsAny(name, patternSigns) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if isPattern(name) || !isPlain(name) {
 		return false
 	}
 	lower := strings.ToLower(name)
@@ -169,8 +169,8 @@ func (e pathEnd) plain() pathEnd { return pathEnd{e.dir, strings.TrimSuffix(e.na
 // pattern that begins with a letter: *.json is for much else.
 func (e pathEnd) runsHooks() bool {
 	paths := asksPaths
-	if !strings.ContainsAny(e.dir, patternSigns) {
-		if !strings.ContainsAny(e.name, patternSigns) {
+	if !isPattern(e.dir) {
+		if !isPattern(e.name) {
 			plain := e.plain()
 			return asksNames[plain] || asksNames[pathEnd{"", plain.name}]
 		}
@@ -181,7 +181,7 @@ func (e pathEnd) runsHooks() bool {
 	return slices.ContainsFunc(paths, func(p pathEnd) bool {
 		switch {
 		case p.dir == "":
-			return e.name != "" && !strings.ContainsAny(e.name[:1], patternSigns) && namedBy(e.name, p.name)
+			return e.name != "" && !isPattern(e.name[:1]) && namedBy(e.name, p.name)
 		case strings.HasPrefix(p.dir, ".") && e.dir == p.dir && strings.Trim(e.name, "*?.") == "":
 			return true
 		}
@@ -194,7 +194,7 @@ func namedBy(part, name string) bool {
 	if part == name {
 		return true
 	}
-	if !strings.ContainsAny(part, patternSigns) || strings.Trim(part, "*?.") == "" {
+	if !isPattern(part) || strings.Trim(part, "*?.") == "" {
 		return false
 	}
 	found, err := path.Match(part, name)
@@ -214,7 +214,7 @@ func startsOf(c *toolcall.Call, t *text) (from startDirectories) {
 			from.dirs = append(from.dirs, partsOfPath(value))
 		}
 	}
-	from.matters = slices.ContainsFunc(slices.Concat(from.dirs...), func(part string) bool { return asksDirectories[part] || strings.ContainsAny(part, patternSigns) })
+	from.matters = slices.ContainsFunc(slices.Concat(from.dirs...), func(part string) bool { return asksDirectories[part] || isPattern(part) })
 	return from
 }
 

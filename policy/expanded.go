@@ -57,7 +57,7 @@ func isRooted(p string) bool { return strings.HasPrefix(p, "/") || strings.HasPr
 
 // mayReach reports whether a pattern may be one of these paths.
 func mayReach(pattern string, lists ...[][]string) bool {
-	if !strings.ContainsAny(pattern, patternSigns) {
+	if !isPattern(pattern) {
 		return false
 	}
 	parts := partsOf(withoutClasses(pattern))

@@ -38,7 +38,7 @@ func fromOthers(name string, inside []string) bool {
 	if len(clean) > 2 && clean[1] == ':' { // a drive
 		clean = clean[2:]
 	}
-	clean = path.Clean(strings.Replace(clean, "$HOME/", "~/", 1))
+	clean = command.Clean(strings.Replace(clean, "$HOME/", "~/", 1))
 	if up := strings.TrimLeft(clean, "./"); relative(clean) && strings.HasPrefix(clean, "../") {
 		clean = "~/" + up // a workspace is a directory of the home, or of OpenClaw's
 		if strings.HasPrefix(up, "agents/") {

@@ -65,7 +65,7 @@ func (s *secretIndex) secretAt(r *command.Read) string {
 		return bounded(strings.ReplaceAll(name, "**/", ""), "")
 	case r.Deep && isAllOfHome(name):
 		return homeFiles
-	case !strings.ContainsAny(name, patternSigns):
+	case !isPattern(name):
 		return ""
 	case findsInHome(name):
 		return homeFiles
@@ -112,14 +112,29 @@ func (s *secretIndex) mayFind(name string) bool {
 		return false
 	}
 	parts := strings.Split(strings.ToLower(withoutClasses(name)), "/")
-	return len(parts) > mostParts || slices.ContainsFunc(s.samples, func(sample []string) bool {
+	if len(parts) > mostParts {
+		return true
+	}
+	ends := make([]string, len(parts))
+	for i, part := range parts {
+		ends[i] = literalEnd(part)
+	}
+	return slices.ContainsFunc(s.samples, func(sample []string) bool {
 		for at := range len(parts) - len(sample) + 1 {
-			if fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
+			if strings.HasSuffix(sample[0], ends[at]) && fits(parts[at:at+len(sample)], sample, at+len(sample) == len(parts)) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// literalEnd is how every name ends that a part of a pattern finds: what is behind its last sign.
+func literalEnd(part string) string {
+	if strings.ContainsAny(part, `[\`) { // it may be none that can be read
+		return ""
+	}
+	return part[strings.LastIndexAny(part, "*?")+1:]
 }
 
 // fits reports whether parts of a pattern may be a place. Before the last of them a star alone is any directory, and says nothing.
@@ -136,10 +151,19 @@ func fits(parts, place []string, last bool) bool {
 	return true
 }
 
-const (
-	patternSigns = "*?["
-	mostParts    = 32 // of a pattern; a longer one may find anything
-)
+// mostParts is how many parts a pattern has; a longer one may find anything.
+const mostParts = 32
+
+// isPattern reports whether a path, or a part of one, may find files of several names.
+func isPattern(name string) bool {
+	for i := range len(name) {
+		switch name[i] {
+		case '*', '?', '[':
+			return true
+		}
+	}
+	return false
+}
 
 // withoutClasses is a pattern in which each class of characters is a question mark.
 func withoutClasses(pattern string) string {
@@ -317,7 +341,7 @@ func isAllOfHome(word string) bool {
 // hiddenPattern reports whether a path is a pattern that may find hidden files where secrets are kept: ~/.s*/x, .e*v, .*
 func hiddenPattern(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
-		if hidden, found := strings.CutPrefix(part, "."); found && strings.ContainsAny(hidden, patternSigns) {
+		if hidden, found := strings.CutPrefix(part, "."); found && isPattern(hidden) {
 			return true
 		}
 	}
@@ -332,7 +356,7 @@ func hiddenPattern(name string) bool {
 			}
 		}
 	}
-	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && strings.ContainsAny(rest, patternSigns)
+	return isHome(first) && strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, ".openclaw/") && isPattern(rest)
 }
 
 // deviceReads are actions that show what is on a screen: texts by anyone, and secrets.

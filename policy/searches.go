@@ -37,7 +37,7 @@ func manyRead(members map[string]any) (argv []string) {
 			case strings.ContainsAny(text, "{(") && at >= 0 && !strings.ContainsAny(text[:at], "{(") && allPlain(text[at+2:]): // *.{ts,tsx}
 			case strings.ContainsAny(text, "{("):
 				argv = append(argv, "**/*") // what it finds is not worked out
-			case strings.ContainsAny(text, patternSigns):
+			case isPattern(text):
 				argv = append(argv, text)
 			}
 		}
