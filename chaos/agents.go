@@ -40,13 +40,14 @@ type agents struct {
 	http     *http.Client
 	left     atomic.Int64 // calls that may still be made
 	serial   atomic.Int64
+	asking   chan struct{} // a place for each that may have to wait for the owner
 
 	mu    sync.Mutex
 	calls []*call
 }
 
 func newAgents(g [2]*gateway, calls int) *agents {
-	a := &agents{gateways: g, http: &http.Client{
+	a := &agents{gateways: g, asking: make(chan struct{}, 4), http: &http.Client{
 		Timeout:   hold + 10*time.Second,
 		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 32},
 	}}
@@ -99,7 +100,7 @@ func (a *agents) send(ctx context.Context, c *call) *call {
 	a.calls = append(a.calls, c)
 	a.mu.Unlock()
 	if !c.allowed && c.ended.Sub(c.sent) < time.Second {
-		sleep(ctx, 300*time.Millisecond) // where something is broken, calls are not to be used up at once
+		sleep(ctx, 700*time.Millisecond) // where something is broken, calls are not to be used up at once
 	}
 	return c
 }

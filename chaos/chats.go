@@ -20,11 +20,14 @@ type chats struct {
 	mu    sync.Mutex
 	taps  []tap
 	cards int
+	known map[string]bool // messages that the owner has looked at
 	first map[string]card // the first message about a question, by room and reference
 	wg    sync.WaitGroup
 }
 
-func openChats() *chats { return &chats{rooms: openRooms(), first: map[string]card{}} }
+func openChats() *chats {
+	return &chats{rooms: openRooms(), known: map[string]bool{}, first: map[string]card{}}
+}
 
 func (c *chats) close() {
 	c.wg.Wait()
@@ -77,6 +80,7 @@ type card struct {
 	text  string
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
+	again bool              // asked because of a tap on another
 }
 
 func newCard(r room, id, text string) card {
@@ -85,18 +89,20 @@ func newCard(r room, id, text string) card {
 }
 
 // look gives the cards that have come since.
-func (c *chats) look(known map[string]bool) (out []card) {
+func (c *chats) look() (out []card) {
 	for _, r := range c.rooms {
-		for _, k := range r.cards(func(id string) bool { return known[r.name()+id] }) {
+		for _, k := range r.cards(func(id string) bool { return c.known[r.name()+id] }) {
 			if len(k.data) == 0 {
 				continue
 			}
-			known[r.name()+k.id] = true
-			if first, asked := c.first[r.name()+k.head]; asked && k.data["A"] != "" {
-				k = k.rightly(&first)
-			} else if !asked {
+			c.known[r.name()+k.id] = true
+			first, asked := c.first[r.name()+k.head]
+			if !asked {
 				c.first[r.name()+k.head] = k
+			} else if k.data["A"] != "" {
+				k = k.rightly(&first)
 			}
+			k.again = asked
 			out = append(out, k)
 		}
 	}
@@ -180,10 +186,8 @@ var habits = []struct {
 	{12, nil}, // does not look
 }
 
-// answer watches the chats until ctx ends. Some cards are tapped by a stranger
-// first, some much later, some in more than one room.
-func (c *chats) answer(ctx context.Context, r *rand.Rand) {
-	known := map[string]bool{}
+// each calls for every card that comes, until ctx ends.
+func (c *chats) each(ctx context.Context, do func(card)) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -192,23 +196,40 @@ func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 			return
 		case <-tick.C:
 		}
-		for _, k := range c.look(known) {
+		for _, k := range c.look() {
 			c.note(func() { c.cards++ })
-			if r.IntN(100) < 40 {
-				continue // most are answered in one room
-			}
-			if r.IntN(100) < 10 {
-				c.after(ctx, 0, k, "Allow once", false, carried(r))
-			}
-			for _, label := range pick(r, &k) {
-				wait := time.Duration(r.IntN(900)) * time.Millisecond
-				if r.IntN(100) < 10 {
-					wait += time.Duration(r.IntN(20)) * time.Second // an old card, or one that has expired
-				}
-				c.after(ctx, wait, k, label, true, carried(r))
-			}
+			do(k)
 		}
 	}
+}
+
+// answer watches the chats until ctx ends. Some cards are tapped by a stranger
+// first, some much later, some in more than one room.
+func (c *chats) answer(ctx context.Context, r *rand.Rand) {
+	c.each(ctx, func(k card) {
+		if !k.again && r.IntN(100) < 40 {
+			return // most are answered in one room
+		}
+		if r.IntN(100) < 10 {
+			c.after(ctx, 0, k, "Allow once", false, carried(r))
+		}
+		for _, label := range pick(r, &k) {
+			wait := time.Duration(r.IntN(900)) * time.Millisecond
+			if r.IntN(100) < 10 {
+				wait += time.Duration(r.IntN(20)) * time.Second // an old card, or one that has expired
+			}
+			c.after(ctx, wait, k, label, true, carried(r))
+		}
+	})
+}
+
+// allow taps Allow once on every card in a room until ctx ends, and gives the right answers.
+func (c *chats) allow(ctx context.Context, where room) {
+	c.each(ctx, func(k card) {
+		if k.room == where {
+			c.after(ctx, 0, k, "Allow once", true, transit{})
+		}
+	})
 }
 
 // carried is how the platform passes a tap on: mostly as it was made.
@@ -220,11 +241,11 @@ func carried(r *rand.Rand) (t transit) {
 	return t
 }
 
-// pick is what the owner does. Beside what More shows it is mostly a longer yes.
+// pick is what the owner does. What was asked because of a tap is mostly answered as it was meant.
 func pick(r *rand.Rand, k *card) []string {
 	n := r.IntN(100)
-	for _, label := range []string{longer, exactly} {
-		if k.data[label] != "" && n < 70 {
+	for _, label := range []string{longer, exactly, "Allow once"} {
+		if k.again && k.data[label] != "" && n < 80 {
 			return []string{label}
 		}
 	}

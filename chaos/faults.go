@@ -43,6 +43,13 @@ func (w *world) lanes() [][]fault {
 			fault{"sentinel killed", "kill -9, started again", 1, 200 * time.Millisecond, 2 * time.Second, killSentinel},
 			fault{"failover", "the master killed until another is elected", 3, 2 * time.Second, 4 * time.Second, killMaster})
 	}
+	for i := range store {
+		do := store[i].do
+		store[i].do = func(w *world, r *rand.Rand) (func() error, error) {
+			undo, err := do(w, r)
+			return func() error { return errors.Join(undo(), w.redis.whole()) }, err
+		}
+	}
 	gateways := []fault{
 		{"gateway killed", "kill -9, started again", 3, 0, 800 * time.Millisecond, killGateway},
 		{"gateway restarted", "SIGTERM, started again", 2, 0, 300 * time.Millisecond, restartGateway},
@@ -103,7 +110,7 @@ func (w *world) strike(ctx context.Context, lane []fault, r *rand.Rand) {
 			w.tally.add(f.name, from, errors.Join(err, undo()))
 			break
 		}
-		sleep(ctx, time.Duration(200+r.IntN(1200))*time.Millisecond)
+		sleep(ctx, time.Duration(200+r.IntN(2800))*time.Millisecond)
 	}
 }
 
@@ -121,8 +128,11 @@ func killNode(w *world, r *rand.Rand) (func() error, error) {
 	return n.start, n.kill()
 }
 
-func killMaster(w *world, _ *rand.Rand) (func() error, error) {
-	n := w.redis.nodes[w.redis.master(context.Background())]
+func killMaster(w *world, r *rand.Rand) (func() error, error) {
+	n := w.redis.master(context.Background())
+	if n == nil {
+		return killNode(w, r)
+	}
 	return n.start, n.kill()
 }
 

@@ -64,6 +64,16 @@ func (s spans) overlap(from, to time.Time) (sum time.Duration) {
 	return sum
 }
 
+// end is when the span is over that a time is in, or that time itself.
+func (s spans) end(at time.Time) time.Time {
+	for _, one := range s {
+		if !one.from.After(at) && one.to.After(at) {
+			return one.to
+		}
+	}
+	return at
+}
+
 // touches reports whether any of them was, at least for a moment, in a time.
 func (s spans) touches(from, to time.Time) bool {
 	for _, one := range s {

@@ -34,6 +34,9 @@ type entry struct {
 	Digest    string         `json:"digest"`
 	Card      string         `json:"card"`
 	Params    jsontext.Value `json:"params"`
+	People    []struct {
+		Via string `json:"via"`
+	} `json:"people"`
 }
 
 func (e *entry) mark() string { return mark.FindString(string(e.Params)) }
@@ -156,8 +159,13 @@ func (v *evidence) look(name, log string) {
 
 // verdict is the invariant.
 func (v *evidence) verdict() result {
-	r := result{calls: len(v.calls), grounds: map[string]int{}}
+	r := result{calls: len(v.calls), grounds: map[string]int{}, yes: map[string]int{}}
 	r.count(v.taps)
+	v.entries(func(e *entry) {
+		if e.Kind == "answer" && e.Decision == "allow" && len(e.People) > 0 {
+			r.yes[e.People[len(e.People)-1].Via]++
+		}
+	})
 	fetched := v.fetched()
 	for _, c := range v.calls {
 		switch {
@@ -199,11 +207,12 @@ func (v *evidence) fetched() map[int]time.Time {
 	return out
 }
 
-// inTime says how long an answer took beyond its hold. What the gateway was
-// stopped for, and what the machine was late by, is not counted.
+// inTime says how long an answer took beyond its hold, from when its gateway was there. What the gateway was stopped for, and what the
+// machine was late by, is not counted.
 func (v *evidence) inTime(c *call) time.Duration {
-	excused := v.gateways[c.to].held.overlap(c.sent, c.ended) + v.late.overlap(c.sent, c.ended)
-	over := c.ended.Sub(c.sent) - excused - hold
+	g := &v.gateways[c.to]
+	from := g.down.end(c.sent)
+	over := c.ended.Sub(from) - g.held.overlap(from, c.ended) - v.late.overlap(from, c.ended) - hold
 	if over > patience {
 		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s; %s", c.id, c.tool, c.to, over, c.allowed, c.reason, v.meanwhile(c.sent, c.ended))
 	}

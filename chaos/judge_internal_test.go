@@ -196,6 +196,14 @@ func TestTheJudgeBites(t *testing.T) {
 			v.calls[1].allowed, v.calls[1].ended = false, at(4.6)
 			v.gateways[0].held = spans{{at(2.1), at(2.5)}}
 		}},
+		{"a late answer to a call that came while its gateway started", "", "", func(v *evidence) {
+			v.calls[1].allowed, v.calls[1].ended = false, at(4.6)
+			v.gateways[0].down = spans{{at(1.5), at(2.4)}}
+		}},
+		{"a late answer of a gateway that was told to stop meanwhile", "", unanswered, func(v *evidence) {
+			v.calls[1].allowed, v.calls[1].ended = false, at(4.6)
+			v.gateways[0].down = spans{{at(3), at(5)}}
+		}},
 		{"two calls of one digest", "person", "digest", func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
 			twin := v.gateways[0].record[1]

@@ -110,6 +110,9 @@ func storm(ctx context.Context, dir, kind string, p plan, t tools) (out result, 
 	}
 	w.mend()
 	recovered := w.ready(ctx, 20*time.Second)
+	if recovered == nil {
+		recovered = w.aftermath(ctx)
+	}
 	if err := w.stop(); err != nil {
 		return out, err
 	}

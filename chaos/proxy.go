@@ -39,7 +39,7 @@ func (t *toxiproxy) ask(method, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // it waits for what still flows, also to a part that is stopped
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, t.url+path, bytes.NewReader(body))
 	if err != nil {

@@ -41,6 +41,7 @@ type redis struct {
 	kind      string
 	nodes     []*node
 	sentinels []*process
+	watchers  []string  // their addresses
 	urls      [2]string // for each gateway
 	ways      []*proxy
 	knobs     *knobs
@@ -169,13 +170,12 @@ func (r *redis) watch(ctx context.Context, dir string, t tools) error {
 			return err
 		}
 	}
-	var addrs []string
 	for i := range 3 {
 		port, err := freePort()
 		if err != nil {
 			return err
 		}
-		addrs = append(addrs, local(port))
+		r.watchers = append(r.watchers, local(port))
 		home := filepath.Join(dir, fmt.Sprint("sentinel-", i))
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return err
@@ -196,9 +196,9 @@ func (r *redis) watch(ctx context.Context, dir string, t tools) error {
 	}
 	// Both replicas, for Sentinel promotes either: after a partition the old master
 	// and the replica that still follows it would confirm what the new one never sees.
-	url := "redis+sentinel://" + strings.Join(addrs, ",") + "/" + masterName + "?replicas=2"
+	url := "redis+sentinel://" + strings.Join(r.watchers, ",") + "/" + masterName + "?replicas=2"
 	r.urls = [2]string{url, url}
-	return eventually(ctx, 20*time.Second, "the sentinels know the replicas and each other", func() error { return sees(ctx, addrs[0]) })
+	return eventually(ctx, 20*time.Second, "the sentinels know the replicas and each other", func() error { return sees(ctx, r.watchers[0]) })
 }
 
 func sees(ctx context.Context, addr string) error {
@@ -214,14 +214,53 @@ func sees(ctx context.Context, addr string) error {
 	return nil
 }
 
-// master is the number of the node that takes writes.
-func (r *redis) master(ctx context.Context) int {
-	for i, n := range r.nodes {
-		if role, err := n.admin.Do(ctx, "role").Slice(); err == nil && len(role) > 0 && role[0] == "master" {
-			return i
+// master is the node that the sentinels send gateways to; nil if none of them answers.
+func (r *redis) master(ctx context.Context) *node {
+	for _, addr := range r.watchers {
+		s := goredis.NewSentinelClient(&goredis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: time.Second})
+		at, err := s.GetMasterAddrByName(ctx, masterName).Result()
+		_ = s.Close()
+		for _, n := range r.nodes {
+			if err == nil && len(at) == 2 && at[1] == fmt.Sprint(n.way) {
+				return n
+			}
 		}
 	}
-	return 0
+	return nil
+}
+
+// whole waits until the sentinels' master has both replicas: without them no write counts, and one fault after the other would leave nothing
+// to look at. A master of before comes back as a master. Sentinel may take twenty seconds to make a replica of it; after three the run does
+// so, like an operator.
+func (r *redis) whole() error {
+	if r.kind != sentinel {
+		return nil
+	}
+	ctx := context.Background()
+	replicas := func() error {
+		m := r.master(ctx)
+		if m == nil {
+			return errors.New("no sentinel answers")
+		}
+		info, err := m.admin.Info(ctx, "replication").Result()
+		if err != nil || !strings.Contains(info, "role:master") || strings.Count(info, "state=online") != len(r.nodes)-1 {
+			return errors.Join(err, fmt.Errorf("%s lacks a replica", m.name))
+		}
+		return nil
+	}
+	if eventually(ctx, 3*time.Second, "by itself", replicas) == nil {
+		return nil
+	}
+	return eventually(ctx, 20*time.Second, "the master has its replicas", func() error {
+		m := r.master(ctx)
+		for _, n := range r.nodes {
+			role, err := n.admin.Do(ctx, "role").Slice()
+			if m != nil && n != m && err == nil && len(role) > 0 && role[0] == "master" {
+				_ = n.admin.ReplicaOf(ctx, "127.0.0.1", fmt.Sprint(m.way)).Err()
+			}
+		}
+		return replicas()
+	})
 }
 
 func (r *redis) close() {

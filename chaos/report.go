@@ -17,7 +17,7 @@ type result struct {
 	answered, cut int
 	slowest       time.Duration // answer, beyond its hold
 	cards, taps   int
-	rooms         map[string]int // taps in each
+	rooms, yes    map[string]int // taps in each, and answers that allowed something
 	twice, mixed  int            // taps that came twice, and in another order
 	lines         int            // of both records
 	grounds       map[string]int
@@ -83,7 +83,8 @@ func (r *result) rows() [][2]string {
 		{"allowed by policy, person, grant, again", fmt.Sprintf("%d, %d, %d, %d", r.grounds[byPolicy], r.grounds[byPerson], r.grounds[byGrant], r.grounds[byReplay])},
 		{"cards shown, taps", fmt.Sprintf("%d, %d", r.cards, r.taps)},
 		{"taps on Telegram, Slack, Discord", fmt.Sprintf("%d, %d, %d", r.rooms["telegram"], r.rooms["slack"], r.rooms["discord"])},
-		{"of them delivered twice, out of order", fmt.Sprintf("%d, %d", r.twice, r.mixed)},
+		{"a yes by Telegram, Slack, Discord", fmt.Sprintf("%d, %d, %d", r.yes["telegram"], r.yes["slack"], r.yes["discord"])},
+		{"taps delivered twice, out of order", fmt.Sprintf("%d, %d", r.twice, r.mixed)},
 		{"lines in the two records", fmt.Sprint(r.lines)},
 		{"faults injected", fmt.Sprint(r.injected())},
 		{"slowest answer, beyond its hold", r.slowest.Round(time.Millisecond).String()},

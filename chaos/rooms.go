@@ -17,7 +17,7 @@ import (
 // stranger of the same name in it.
 type room interface {
 	name() string
-	cards(skip func(id string) bool) []card // what the bot has written to all that are there
+	cards(skip func(id string) bool) []card // what the bot has written to all that are there, or to the owner alone
 	tap(ctx context.Context, owner bool, k *card, data string) error
 
 	// Of the fakes themselves.
@@ -91,7 +91,7 @@ func (slackRoom) name() string { return "slack" }
 
 func (r slackRoom) cards(skip func(id string) bool) (out []card) {
 	for _, m := range r.Messages() {
-		if m.Only != "" || skip(m.TS) {
+		if m.Only != "" && m.Only != slackOwner || skip(m.TS) {
 			continue
 		}
 		shown := m.Seen()
@@ -119,7 +119,7 @@ func (discordRoom) name() string { return "discord" }
 
 func (r discordRoom) cards(skip func(id string) bool) (out []card) {
 	for _, m := range r.Messages() {
-		if m.Only != "" || skip(m.ID) {
+		if m.Only != "" && m.Only != discordOwner || skip(m.ID) {
 			continue
 		}
 		k := newCard(r, m.ID, discordtest.Render(m.Content).Text)

@@ -15,7 +15,7 @@ func (a *agents) live(ctx context.Context, r *rand.Rand, next func() int) {
 		t := talk{agents: a, r: r, id: next(), beside: r.IntN(4) > 0}
 		t.calm(ctx)
 		t.taint(ctx)
-		for range 3 + r.IntN(6) {
+		for range 6 + r.IntN(12) {
 			t.act(ctx)
 		}
 	}
@@ -96,10 +96,19 @@ func (t *talk) both(ctx context.Context, one, other *call) {
 	wg.Wait()
 }
 
-// act is one thing that a tainted agent does.
+// act is one thing that a tainted agent does. While enough of the others wait for the owner it reads instead: a platform takes about one
+// message a second in a chat, and with more questions than that no answer would come in time.
 func (t *talk) act(ctx context.Context) {
+	select {
+	case t.asking <- struct{}{}:
+		defer func() { <-t.asking }()
+	default:
+		t.send(ctx, t.plain("read"))
+		sleep(ctx, time.Duration(t.r.IntN(1500))*time.Millisecond)
+		return
+	}
 	switch n := t.r.IntN(10); {
-	case n < 5 || t.last == nil: // something new
+	case n < 4 || t.last == nil: // something new
 		t.last = t.send(ctx, t.action())
 	case n < 7: // the same again, as a new request
 		t.last = t.send(ctx, t.call(t.last.tool, t.last.mark, t.any()))
@@ -111,4 +120,20 @@ func (t *talk) act(ctx context.Context) {
 	default:
 		t.send(ctx, t.plain("read"))
 	}
+}
+
+// persist wants to act until that is allowed or ctx ends: each time something new, in case its question did not reach the owner, and the
+// same again, in case the yes came late.
+func (t *talk) persist(ctx context.Context) (last *call) {
+	last = &call{reason: "no call was made"}
+	for t.taint(ctx); ctx.Err() == nil; {
+		last = t.send(ctx, t.action())
+		if !last.allowed {
+			last = t.send(ctx, t.call(last.tool, last.mark, t.any()))
+		}
+		if last.allowed {
+			break
+		}
+	}
+	return last
 }
