@@ -178,10 +178,10 @@ var habits = []struct {
 	share  int
 	labels []string // pressed at about the same time, in any order
 }{
-	{40, []string{"Allow once"}},
+	{32, []string{"Allow once"}},
 	{8, []string{"Allow once", "Allow once", "Allow once"}},
 	{8, []string{"Allow once", "Deny"}},
-	{14, []string{"More…"}}, // what it shows is another message, see [pick]
+	{22, []string{"More…"}}, // what it shows is another message, see [pick]
 	{18, []string{"Deny"}},
 	{12, nil}, // does not look
 }

@@ -15,12 +15,19 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
+// Answers to the taps of one person.
+const (
+	tapsPerSecond = 5
+	tapsAtOnce    = 20
+)
+
 // Chat is what the channel of any chat platform is made of.
 type Chat struct {
 	Deps
 
 	HTTP      *http.Client
 	Line      *Line // carries what is sent to chats and people
+	Taps      *Line // carries answers to taps, which platforms don't count as messages: a chat that is busy must not hold them up
 	Strangers *Line // carries replies to people who may not approve: they must not use up the share of the others
 	Faults    *Health
 	Listener  *Listener
@@ -31,7 +38,7 @@ type Chat struct {
 func NewChat(name string, d Deps, line, strangers Options) *Chat {
 	d = d.Fill()
 	d.Log = d.Log.With("channel", name)
-	c := &Chat{Deps: d, Faults: &Health{}, Strangers: New(strangers)}
+	c := &Chat{Deps: d, Faults: &Health{}, Strangers: New(strangers), Taps: New(Options{Judge: line.Judge, Rate: tapsPerSecond, Burst: tapsAtOnce})}
 	line.Health = c.Faults
 	c.Line = New(line)
 	c.HTTP = &http.Client{
@@ -53,11 +60,11 @@ func (c *Chat) Close() error {
 	return nil
 }
 
-// ReplyLine is the line for the reply to a person, and the time that it may take: a reply to a person who may not approve waits for its
-// turn no longer than patience.
-func (c *Chat) ReplyLine(ctx context.Context, o *approval.Outcome, patience time.Duration) (context.Context, *Line, context.CancelFunc) {
+// ReplyLine is the line for the reply to a person, and the time that it may take: the usual one, except that a reply to a person who may
+// not approve waits for its turn no longer than patience.
+func (c *Chat) ReplyLine(ctx context.Context, usual *Line, o *approval.Outcome, patience time.Duration) (context.Context, *Line, context.CancelFunc) {
 	if o.Kind != approval.Unauthorised {
-		return ctx, c.Line, func() {}
+		return ctx, usual, func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	return ctx, c.Strangers, cancel

@@ -100,19 +100,24 @@ func New(o Options) *Line {
 // Do makes a call about a chat, again where that may help, until ctx ends. The
 // error is the last one.
 func (l *Line) Do(ctx context.Context, about string, call func(context.Context) error) error {
-	return l.do(ctx, about, l.o.Timeout, true, call)
+	return l.do(ctx, about, l.o.Timeout, true, call, l.turn)
+}
+
+// Later is Do for a call that changes what is shown already. It leaves half of what the chat takes at once to calls that a person waits for.
+func (l *Line) Later(ctx context.Context, about string, call func(context.Context) error) error {
+	return l.do(ctx, about, l.o.Timeout, true, call, l.spareTurn)
 }
 
 // Send is Do for a call that shows something new. It has more time, and where no
 // answer came in time it is not made again: what it was to show may be there
 // already, and would be there twice.
 func (l *Line) Send(ctx context.Context, about string, call func(context.Context) error) error {
-	return l.do(ctx, about, 2*l.o.Timeout, false, call)
+	return l.do(ctx, about, 2*l.o.Timeout, false, call, l.turn)
 }
 
-func (l *Line) do(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error) error {
+func (l *Line) do(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error, turn turnFunc) error {
 	for try := 0; ; try++ {
-		v, err := l.once(ctx, about, timeout, late, call)
+		v, err := l.once(ctx, about, timeout, late, call, turn)
 		if err == nil || !v.Again || try == maxTries-1 || !wait(ctx, max(v.After, Backoff(try, 100*time.Millisecond, 2*time.Second))) {
 			return err
 		}
@@ -120,11 +125,11 @@ func (l *Line) do(ctx context.Context, about string, timeout time.Duration, late
 }
 
 // once makes one try. What was not even tried is not tried again.
-func (l *Line) once(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error) (Verdict, error) {
+func (l *Line) once(ctx context.Context, about string, timeout time.Duration, late bool, call func(context.Context) error, turn turnFunc) (Verdict, error) {
 	if err := l.breaker.open(time.Now()); err != nil {
 		return Verdict{}, err
 	}
-	if err := l.turn(ctx, about); err != nil {
+	if err := turn(ctx, about); err != nil {
 		return Verdict{}, err
 	}
 	if err := l.breaker.enter(time.Now()); err != nil {
@@ -163,16 +168,50 @@ func wait(ctx context.Context, d time.Duration) bool {
 	return Sleep(ctx, d)
 }
 
+// turnFunc waits until a chat may be called.
+type turnFunc func(ctx context.Context, about string) error
+
 // turn waits until the chat may be called.
 func (l *Line) turn(ctx context.Context, about string) error {
+	c, err := l.resumed(ctx, about)
+	if err == nil && c.limit.Wait(ctx) != nil {
+		err = cmp.Or(ctx.Err(), ErrBusy)
+	}
+	return err
+}
+
+// spareTurn is turn for what can wait: half of what the chat takes at once is left.
+func (l *Line) spareTurn(ctx context.Context, about string) error {
+	c, err := l.resumed(ctx, about)
+	for err == nil {
+		missing := l.takeSpare(c)
+		if missing <= 0 {
+			return nil
+		}
+		if !wait(ctx, time.Duration(missing/float64(l.o.Rate)*float64(time.Second))) {
+			err = cmp.Or(ctx.Err(), ErrBusy)
+		}
+	}
+	return err
+}
+
+// takeSpare takes a turn if enough are left for others, and says how many are missing.
+func (l *Line) takeSpare(c *chat) (missing float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if missing = float64(l.o.Burst)/2 + 1 - c.limit.Tokens(); missing <= 0 {
+		c.limit.Allow()
+	}
+	return missing
+}
+
+// resumed is the chat, once a pause is over that the platform has asked for.
+func (l *Line) resumed(ctx context.Context, about string) (*chat, error) {
 	c, from := l.chat(about)
 	if pause := time.Until(from); pause > 0 && !wait(ctx, pause) {
-		return cmp.Or(ctx.Err(), fmt.Errorf("%w: the platform has asked for a pause of %s", ErrBusy, pause.Round(time.Second)))
+		return c, cmp.Or(ctx.Err(), fmt.Errorf("%w: the platform has asked for a pause of %s", ErrBusy, pause.Round(time.Second)))
 	}
-	if c.limit.Wait(ctx) != nil {
-		return cmp.Or(ctx.Err(), ErrBusy)
-	}
-	return nil
+	return c, nil
 }
 
 func (l *Line) chat(about string) (c *chat, from time.Time) {

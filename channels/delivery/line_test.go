@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -208,3 +210,58 @@ func TestACallerThatGivesUpDoesNotMakeThePlatformLookBad(t *testing.T) {
 
 // pass lets time go by on the bubble's clock.
 func pass(d time.Duration) { <-time.After(d) }
+
+func TestAnswersToTapsDoNotWaitForABusyChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := delivery.Options{Judge: func(error) delivery.Verdict { return delivery.Verdict{} }, Rate: 1, Burst: 1}
+		c := delivery.NewChat("chat", delivery.Deps{}, o, o)
+		call := func(context.Context) error { return nil }
+		for range 5 {
+			if err := c.Line.Do(t.Context(), "owner", call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		for range 25 {
+			if err := c.Taps.Do(t.Context(), "owner", call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("25 answers to taps took %v", took)
+		}
+	})
+}
+
+// TestWhatCanWaitLeavesRoom: edits of a hundred old cards don't hold up the question that follows a tap.
+func TestWhatCanWaitLeavesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := delivery.New(delivery.Options{Judge: judge, Rate: 1, Burst: 10})
+		call := func(context.Context) error { return nil }
+		var edits sync.WaitGroup
+		var made atomic.Int64
+		for range 100 {
+			edits.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if l.Later(ctx, "chat", call) == nil {
+					made.Add(1)
+				}
+			})
+		}
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		for range 5 {
+			if err := l.Do(t.Context(), "chat", call); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("five questions took %v beside the edits", took)
+		}
+		edits.Wait()
+		if n := made.Load(); n < 50 {
+			t.Errorf("only %d edits were made in a minute", n)
+		}
+	})
+}

@@ -78,8 +78,6 @@ const (
 const (
 	perSecond      = 1
 	burst          = 5
-	tapsPerSecond  = 5 // answers to one person's taps, which have limits of their own
-	tapsAtOnce     = 20
 	strangersShare = 1. / 6 // of what is sent to people who may not approve
 )
 
@@ -99,7 +97,6 @@ type Channel struct {
 	self    string // the bot's user id
 	key     []byte // of signed requests; nil: the gateway is used
 
-	taps    *delivery.Line          // answers to taps: a chat that is busy must not hold them up
 	direct  atomic.Pointer[string]  // the id of the channel for direct messages, once it is known: it stays the same
 	session session                 // of the gateway; belongs to the connection
 	refused atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
@@ -116,7 +113,6 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 		return nil, fmt.Errorf("channels.discord: %w", err)
 	}
 	ch.HTTP.Transport = &transport{ch.address, ch.HTTP.Transport}
-	ch.taps = delivery.New(delivery.Options{Judge: judge, Rate: tapsPerSecond, Burst: tapsAtOnce})
 	return ch, nil
 }
 

@@ -166,7 +166,7 @@ func (ch *Channel) dial(ctx context.Context) (*websocket.Conn, error) {
 
 func (ch *Channel) gatewayURL(ctx context.Context) (string, error) {
 	var gate *discordgo.GatewayBotResponse
-	err := ch.call(ctx, ch.taps, "gateway", "ask for the gateway", func(s *discordgo.Session, with discordgo.RequestOption) (err error) {
+	err := ch.call(ctx, ch.Taps, "gateway", "ask for the gateway", func(s *discordgo.Session, with discordgo.RequestOption) (err error) {
 		gate, err = s.GatewayBot(with)
 		return err
 	})

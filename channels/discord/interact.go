@@ -90,11 +90,9 @@ func typedIn(components []discordgo.MessageComponent) string {
 
 // follow shows what came of a tap, to the person who tapped alone.
 func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o approval.Outcome) {
-	if o.Kind == approval.Unauthorised {
-		var done context.CancelFunc
-		ctx, r.line, done = ch.ReplyLine(ctx, &o, ackAfter)
-		defer done()
-	}
+	var done context.CancelFunc
+	ctx, r.line, done = ch.ReplyLine(ctx, ch.Taps, &o, ackAfter)
+	defer done()
 	tapped := r.i.Type == discordgo.InteractionMessageComponent
 	switch {
 	case tapped && o.Kind == approval.WantsReason:
@@ -182,7 +180,7 @@ type reply struct {
 }
 
 func (ch *Channel) reply(ctx context.Context, i *discordgo.Interaction, who *discordgo.User) *reply {
-	r := &reply{ch: ch, i: i, line: ch.taps}
+	r := &reply{ch: ch, i: i, line: ch.Taps}
 	if who != nil {
 		r.who = personID(who.ID)
 	}

@@ -62,7 +62,7 @@ type application struct {
 
 func (ch *Channel) application(ctx context.Context) (*application, error) {
 	var app application
-	err := ch.call(ctx, ch.taps, "application", "look at the application", func(s *discordgo.Session, with discordgo.RequestOption) error {
+	err := ch.call(ctx, ch.Taps, "application", "look at the application", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		answer, err := s.RequestWithBucketID(http.MethodGet, discordgo.EndpointApplications+"/@me", nil, "", with)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *dis
 	if o.Text == "" {
 		return
 	}
-	ctx, line, done := ch.ReplyLine(ctx, &o, ackAfter)
+	ctx, line, done := ch.ReplyLine(ctx, ch.Line, &o, ackAfter)
 	defer done()
 	if _, err := ch.post(ctx, line, message{chat: m.ChannelID, replyTo: m.ID, text: sentence(o.Text)}); err != nil {
 		ch.Log.Warn("a line could not be answered", "err", err)

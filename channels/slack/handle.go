@@ -108,7 +108,7 @@ func (ch *Channel) reply(ctx context.Context, o *approval.Outcome, user string, 
 	if o.Text == "" || at.channel == "" {
 		return
 	}
-	ctx, line, done := ch.ReplyLine(ctx, o, strangerPatience)
+	ctx, line, done := ch.ReplyLine(ctx, ch.Line, o, strangerPatience)
 	defer done()
 	if err := ch.tell(ctx, line, user, at, o.Text); err != nil {
 		ch.Log.WarnContext(ctx, "the outcome could not be sent to the person", "err", err)
@@ -190,7 +190,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mes
 	if o.Text == "" {
 		return
 	}
-	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	ctx, line, done := ch.ReplyLine(ctx, ch.Line, &o, strangerPatience)
 	defer done()
 	if _, err := ch.write(ctx, line, ref{channel: at.channel, thread: at.thread}, said(o.Text)); err != nil {
 		ch.Log.WarnContext(ctx, "a line could not be answered", "err", err)

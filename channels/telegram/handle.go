@@ -79,7 +79,7 @@ func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o ap
 	if o.Kind == approval.Shown || o.Kind == approval.WantsReason {
 		text = ""
 	}
-	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	ctx, line, done := ch.ReplyLine(ctx, ch.Taps, &o, strangerPatience)
 	defer done()
 	err := line.Do(ctx, personID(q.From.ID), func(ctx context.Context) error {
 		_, err := ch.api.AnswerCallbackQuery(ctx, &bot.AnswerCallbackQueryParams{
@@ -203,7 +203,7 @@ const strangerPatience = time.Second
 
 // reply answers a line.
 func (ch *Channel) reply(ctx context.Context, m *models.Message, o approval.Outcome) {
-	ctx, line, done := ch.ReplyLine(ctx, &o, strangerPatience)
+	ctx, line, done := ch.ReplyLine(ctx, ch.Line, &o, strangerPatience)
 	defer done()
 	d := &drawing{}
 	d.styled(models.MessageEntityTypePre, shorten(o.Text))

@@ -85,9 +85,9 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 // last, the buttons go all the same.
 func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approval.Outcome) error {
 	d := channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) { return draw(doc.LinkTo(ch.Page, c)) })
-	refused, err := ch.rewrite(ctx, r, d)
+	refused, err := ch.rewrite(ctx, ch.Line.Later, r, d)
 	if err == nil && refused != nil && d.unlink() { // Telegram takes no link to some hosts
-		refused, err = ch.rewrite(ctx, r, d)
+		refused, err = ch.rewrite(ctx, ch.Line.Later, r, d)
 	}
 	if err != nil || refused == nil || d.markup() != nil {
 		return cmp.Or(err, refused)
@@ -99,8 +99,8 @@ func (ch *Channel) redraw(ctx context.Context, r ref, c *approval.Card, o approv
 }
 
 // rewrite puts another text and other buttons into a message.
-func (ch *Channel) rewrite(ctx context.Context, r ref, d *drawing) (refused, err error) {
-	return ch.edit(ctx, r, "editMessageText", func(ctx context.Context) error {
+func (ch *Channel) rewrite(ctx context.Context, carry carryFunc, r ref, d *drawing) (refused, err error) {
+	return ch.edit(ctx, carry, r, "editMessageText", func(ctx context.Context) error {
 		_, err := ch.api.EditMessageText(ctx, &bot.EditMessageTextParams{
 			ChatID: r.chat, MessageID: r.message, Text: d.text.String(), Entities: d.entities, ReplyMarkup: d.markup(), LinkPreviewOptions: noPreview,
 		})
@@ -111,7 +111,7 @@ func (ch *Channel) rewrite(ctx context.Context, r ref, d *drawing) (refused, err
 // disarm takes the buttons off a message. It reports false where there are none,
 // or no such message.
 func (ch *Channel) disarm(ctx context.Context, r ref) (done bool, err error) {
-	refused, err := ch.edit(ctx, r, "editMessageReplyMarkup", func(ctx context.Context) error {
+	refused, err := ch.edit(ctx, ch.Line.Later, r, "editMessageReplyMarkup", func(ctx context.Context) error {
 		_, err := ch.api.EditMessageReplyMarkup(ctx, &bot.EditMessageReplyMarkupParams{ChatID: r.chat, MessageID: r.message})
 		return err
 	})
@@ -120,17 +120,20 @@ func (ch *Channel) disarm(ctx context.Context, r ref) (done bool, err error) {
 
 // edit changes a message. That Telegram refuses the change says nothing of how
 // Telegram does.
-func (ch *Channel) edit(ctx context.Context, r ref, method string, do func(context.Context) error) (refused, err error) {
-	err = ch.call(ctx, ch.Line, r.chat, method, func(ctx context.Context) error {
-		err := do(ctx)
+func (ch *Channel) edit(ctx context.Context, carry carryFunc, r ref, method string, do func(context.Context) error) (refused, err error) {
+	err = carry(ctx, fmt.Sprint(r.chat), func(ctx context.Context) error {
+		err := ch.clean(method, do(ctx))
 		if refused = nil; errors.Is(err, bot.ErrorBadRequest) {
-			refused = ch.clean(method, err)
+			refused = err
 			return nil
 		}
 		return err
 	})
 	return refused, err
 }
+
+// carryFunc makes a call when the chat it is about may be called.
+type carryFunc func(ctx context.Context, about string, call func(context.Context) error) error
 
 // details shows all there is of a card, in reply to it: as a message where there
 // is room for it, else as a file. The buttons come with it.
@@ -156,7 +159,7 @@ func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) err
 	id := at.message
 	var err, refused error
 	if o.Pick.Again {
-		refused, err = ch.rewrite(ctx, at, d)
+		refused, err = ch.rewrite(ctx, ch.Line.Do, at, d) // it is waited for
 		err = cmp.Or(err, refused)
 	} else {
 		id, err = ch.write(ctx, ch.Line, message{chat: at.chat, replyTo: at.message, drawing: d})
