@@ -218,6 +218,7 @@ func (w *changes) places(n string, k kind, args []arg) {
 		}
 	case n == "cp" || n == "install":
 		operands := words(args, nil)
+		w.touch(operands...)
 		if slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-t") || strings.HasPrefix(a.text, "--target") }) {
 			w.over(operands...)
 			return
@@ -225,6 +226,7 @@ func (w *changes) places(n string, k kind, args []arg) {
 		w.over(operands[max(0, len(operands)-1):]...)
 	case n == "ln":
 		operands := words(args, nil)
+		w.touch(operands...)
 		last := max(0, len(operands)-1)
 		w.links, w.made = append(w.links, operands[:last]...), append(w.made, operands[last:]...)
 	case n == "dd":
@@ -264,6 +266,8 @@ func (w *changes) stored(n string, args []arg) {
 		}
 	case n == "unzip":
 		w.overValues(args, "-d")
+	case copies[n]:
+		w.touch(words(args, nil)...)
 	}
 }
 
@@ -299,7 +303,9 @@ func (w *changes) overValues(args []arg, options ...string) {
 
 // over notes files that are written over, moved or removed.
 func (w *changes) over(places ...arg) {
+	w.touch(places...)
 	for _, place := range places {
+		w.touchUnnamed(&place)
 		for _, v := range place.may() {
 			if v == "" || v == "-" || devices[v] {
 				continue

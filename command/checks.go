@@ -83,7 +83,11 @@ func (w *changes) write(to arg) {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty":
 		return
 	}
+	if !to.fixed || w.at != "" {
+		w.touch(to)
+	}
 	if !to.fixed {
+		w.touchUnnamed(&to)
 		first(&w.Outside, "a file whose name is only known when it runs")
 		return
 	}

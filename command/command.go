@@ -57,6 +57,9 @@ type Command struct {
 	Expands     []string // paths that a shell or another program works out, with patterns, whatever is done with them
 	Alters      []string // directories of which it deletes or locks away all, or moves it
 	Over        []string // files and directories that it writes over, moves or removes
+	Touches     []string // these, and other paths that it may change: what git, a copy or a program that we don't know is given
+	Picks       []string // patterns by which it chooses files: those of find, with ** for any directories, and of git. A star may be slashes, too
+	Unnamed     bool     // it deletes or changes files whose names are only found when it runs
 	Harms       string   // a program that changes the machine for later, or removes what is in no file that it names; or ""
 	CodeShows   bool     // code in it reads the environment
 	Climbs      bool     // a path that it reads, or where it or git works, goes up, which leads anywhere behind a link
@@ -180,7 +183,7 @@ var (
 	// carriers are programs that copy or unpack files.
 	carriers = set("cp mv ln install rsync tar bsdtar unzip 7z 7za cpio pax dd patch ditto gunzip")
 	// gitLeaves are verbs of git that put nothing into files.
-	gitLeaves = set("status log diff show grep blame shortlog ls-files ls-tree rev-parse rev-list describe merge-base cat-file for-each-ref branch tag remote fetch add commit push config")
+	gitLeaves = set("status log diff show grep blame shortlog ls-files ls-tree rev-parse rev-list describe merge-base cat-file for-each-ref branch tag remote fetch add commit push config check-ignore")
 )
 
 // writesText are programs that write what their text says, as it is there.
@@ -202,6 +205,9 @@ func (c *Command) Add(o Command) {
 	c.Climbs = c.Climbs || o.Climbs
 	c.Alters = join(c.Alters, o.Alters)
 	c.Over = join(c.Over, o.Over)
+	c.Touches = join(c.Touches, o.Touches)
+	c.Picks = join(c.Picks, o.Picks)
+	c.Unnamed = c.Unnamed || o.Unnamed
 	c.CodeShows = c.CodeShows || o.CodeShows
 	first(&c.Harms, o.Harms)
 	c.Variables = join(c.Variables, o.Variables)

@@ -28,11 +28,15 @@ func (f *files) gitPlace(args []arg) []arg {
 			f.Climbs = f.Climbs || slices.ContainsFunc(args[1].may(), climbs)
 			f.goTo(args[1:2])
 		case gitPlaces[args[0].text] && len(args) > 1:
+			f.touch(args[1])
 			f.reads(args[1], false, true)
 		case isPair && gitPlaces[head]:
-			f.reads(behind(args[0], len(head)+1, value), false, true)
+			place := behind(args[0], len(head)+1, value)
+			f.touch(place)
+			f.reads(place, false, true)
 		case args[0].text == "-c" && len(args) > 1:
 			f.literals(args[1].text)
+			f.touchText(args[1].text) // core.worktree=x
 		}
 		args = args[min(len(args), 1+count(takes)):]
 	}
@@ -46,6 +50,7 @@ func (f *files) gitVerb(verb string, args []arg) {
 	lists := verb == "stash" && len(args) > 0 && args[0].text == "list"
 	f.Rewrites = f.Rewrites || gitRewrites[verb] && !starts && !lists
 	f.gitFrom(verb, args, operands)
+	f.gitTouches(verb, args)
 	shows := f.gitTexts(verb, args)
 	if verb == "grep" {
 		f.gitSearch(args)

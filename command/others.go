@@ -82,6 +82,7 @@ func (f *files) leads(name string, value *arg) {
 		f.path(unknown, false)
 		return
 	}
+	f.touch(*value)
 	f.reads(*value, false, true)
 }
 

@@ -26,8 +26,7 @@ const (
 
 // files collects what a command reads, and where.
 type files struct {
-	reach
-	place
+	touches
 	variables
 	hidden bool     // patterns find hidden files
 	names  bool     // the program at hand shows no more than names, sizes and ages

@@ -33,6 +33,7 @@ func (f *files) alters(n string, args []arg) {
 	f.Deletes = f.Deletes || deletes
 	switch {
 	case n == "find" && deletes:
+		f.Unnamed = true
 		places = args
 		if end := slices.IndexFunc(args, func(a arg) bool {
 			return strings.HasPrefix(a.text, "-") && len(a.text) > 2 || a.text == "(" || a.text == "!"
@@ -42,7 +43,9 @@ func (f *files) alters(n string, args []arg) {
 	case deletes, owners[n]: // a directory that can't be entered locks away what is in it
 		places = words(args, nil)
 	}
+	f.touch(places...)
 	for _, place := range places {
+		f.touchUnnamed(&place)
 		for _, v := range place.may() {
 			for full := range f.resolved(v) {
 				if len(f.Alters) < maxReads {

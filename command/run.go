@@ -21,7 +21,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.respells(n, args[1:], doc)
 	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(n, "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")
-		r.guess(args)
+		r.suspect(args)
 		return
 	}
 	if r.depth > maxDepth {
@@ -40,6 +40,8 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.Wider = r.Wider || isWider(n, k, args[1:])
 	r.expansions(n, args[1:])
 	r.alters(n, args[1:])
+	r.picks(n, args[1:], r.fed != nil)
+	r.givenNames(args[1:], doc)
 	r.beyond(n, k, args[1:])
 	r.note(n, k, args)
 	usual := usualPlace(p)
@@ -93,6 +95,10 @@ func (r *reader) program(n string, k kind, usual bool, args []arg, doc *arg) {
 	switch {
 	case k.fetches:
 		r.reaches(n, args[1:])
+		r.touchHere()
+		if k.packages {
+			r.touchWords(args[1:])
+		}
 	case k.shell:
 		r.elsewhere(n, usual)
 		was := r.sh
@@ -108,7 +114,7 @@ func (r *reader) program(n string, k kind, usual bool, args []arg, doc *arg) {
 		r.opaque("runs what comes in as " + n + "'s input")
 	case n == "eval" || n == "trap" || n == "alias" || n == "enable" || n == "hash" || n == "bind" || n == "complete":
 		r.opaque("hands text to " + n)
-		r.guess(args[1:])
+		r.suspect(args[1:])
 	case n == "source" || n == ".":
 		r.script(n, args[1:])
 	case usual && r.known(n, args[1:]):
@@ -120,6 +126,7 @@ func (r *reader) program(n string, k kind, usual bool, args []arg, doc *arg) {
 			defer func() { r.Sends = was }() // a package may be called axios
 		}
 		r.guess(args)
+		r.touchUnknown(n, args[1:], doc)
 	}
 }
 
@@ -142,6 +149,12 @@ func (c *reach) guess(args []arg) {
 	for i := range args {
 		c.scan(args[i].text)
 	}
+}
+
+// suspect is [reach.guess] for words that may also name files to change.
+func (r *reader) suspect(args []arg) {
+	r.guess(args)
+	r.touchWords(args)
 }
 
 // subcommand finds what fetches by its subcommand: git clone, npm install. It reports whether all that follows are names of what is fetched.
@@ -284,7 +297,7 @@ func (r *reader) shell(n string, args []arg, doc *arg) {
 		r.parse(args[0].text)
 	case text:
 		r.opaque("works out what " + n + " runs only when it runs")
-		r.guess(args)
+		r.suspect(args)
 	case len(args) > 0:
 		r.script(n, args)
 	case doc != nil && doc.fixed:
@@ -306,7 +319,7 @@ func (r *reader) script(n string, args []arg) {
 	r.reads(args[0], false, true)
 	r.unknown(shown(n))
 	r.publish(n, args)
-	r.guess(args)
+	r.suspect(args)
 }
 
 // interpreter reads what runs code in another language.
@@ -324,10 +337,11 @@ func (r *reader) interpreter(n, short string, args []arg, doc *arg) {
 	}
 	r.unknown(shown(n))
 	r.publish(n, args[:min(1, len(args))])
-	r.guess(args)
+	r.suspect(args)
 	r.subcommand(n, args) // php -s
 	if doc != nil {
 		r.scan(doc.text)
+		r.touchText(doc.text)
 		r.codeBeyond(n, doc.text)
 		return
 	}
@@ -347,9 +361,11 @@ func (r *reader) module(args []arg) bool {
 	}
 	switch m := args[1].text; {
 	case workspaceModules[m]:
-		for _, a := range words(args[2:], nil) {
+		operands := words(args[2:], nil)
+		for _, a := range operands {
 			r.reads(a, false, false)
 		}
+		r.touch(operands[min(1, len(operands)):]...) // json.tool writes the second
 		r.path(".", false)
 		r.workspace("python -m " + m)
 		return true
@@ -367,7 +383,7 @@ func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	if !ok {
 		r.path(unknown, false) // it may say where the command runs, or what
 		r.unknown(n)
-		r.guess(args)
+		r.suspect(args)
 		return
 	}
 	if n == "command" && len(rest) < len(args) && (args[0].text == "-v" || args[0].text == "-V") {
@@ -381,7 +397,7 @@ func (r *reader) wrapped(n string, w *wrapper, args []arg, doc *arg) {
 	}
 	if splits(rest[:min(w.skip, len(rest))]) {
 		r.unknown(n)
-		r.guess(args)
+		r.suspect(args)
 		return
 	}
 	rest = rest[min(w.skip, len(rest)):]

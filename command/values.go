@@ -2,6 +2,7 @@ package command
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -60,7 +61,7 @@ func (vars *variables) partValues(p syntax.WordPart) []string {
 		return []string{unescaped(p.Value)}
 	case *syntax.SglQuoted:
 		if p.Dollar && strings.Contains(p.Value, `\`) {
-			return []string{unknown}
+			return unquoted(p.Value)
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
@@ -82,6 +83,16 @@ func (vars *variables) partValues(p syntax.WordPart) []string {
 		return []string{unknown}
 	}
 }
+
+// unquoted is what $'…' may be. Some shells know other escapes than bash, or none.
+func unquoted(s string) []string {
+	if text, err := strconv.Unquote(`"` + quotesInGo.Replace(s) + `"`); err == nil {
+		return []string{unknown, text}
+	}
+	return []string{unknown}
+}
+
+var quotesInGo = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `"`, `\"`)
 
 // unescaped is a literal without its backslashes.
 func unescaped(s string) string {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -66,6 +67,9 @@ func (r *reader) walk(n syntax.Node) {
 			return false
 		case *syntax.ProcSubst:
 			r.apart(n.Stmts...)
+			for _, s := range n.Stmts {
+				r.keepSaid(s)
+			}
 			return false
 		case *syntax.ParamExp:
 			r.param(n)
@@ -115,7 +119,7 @@ func (r *reader) two(b *syntax.BinaryCmd) {
 	}
 	was := r.fed
 	defer func() { r.fed = was }()
-	if c, ok := b.Y.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "xargs" {
+	if c, ok := b.Y.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && (c.Args[0].Lit() == "xargs" || slices.ContainsFunc(c.Args, func(w *syntax.Word) bool { return isNameOption(w.Lit()) })) {
 		r.keepSaid(b.X)
 	}
 	r.apart(b.X)

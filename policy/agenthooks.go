@@ -76,7 +76,7 @@ func pairs(list string) (out []pathEnd) {
 func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
 	switch {
 	case pl.Shell:
-		return changesHooks(does, t)
+		return changesHooks(c, t, does)
 	case fileWriters[pl.rule.name]:
 		from := startsOf(c, t)
 		return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool { return namesHooks(&from, name) })
@@ -90,15 +90,20 @@ func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) b
 		}
 	}
 	given := commandsGiven(c)
-	return changesHooks(&given, t)
+	return changesHooks(c, t, &given)
 }
 
 // changesHooks reports whether a command writes, moves or removes such a file or the directory that it is in, or starts an agent without its hooks. Of a program that we don't know, any word may be such a file.
-func changesHooks(does *command.Command, t *text) bool {
-	for _, paths := range [][]string{does.Writes, does.Over, does.Alters} {
-		if slices.ContainsFunc(paths, func(name string) bool { return runsHooks(name, true) }) {
-			return true
-		}
+func changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
+	named := func(name string) bool { return runsHooks(name, true) }
+	switch {
+	case len(does.Touches) >= command.MostTouched, len(does.Picks) >= command.MostTouched,
+		slices.ContainsFunc(does.Writes, named), slices.ContainsFunc(does.Touches, named),
+		slices.ContainsFunc(does.Over, isAllHidden), slices.ContainsFunc(does.Alters, isAllHidden),
+		picksHooks(c, t, does),
+		does.Unnamed && slices.ContainsFunc(does.Words, named), // echo .claude | xargs rm -r
+		does.Opaque != "" && slices.ContainsFunc(strings.FieldsFunc(string(t.values), endsWord), named):
+		return true
 	}
 	if len(does.Unknown) == 0 && !does.Code && !does.Rewrites && !does.Fetched {
 		return false
@@ -106,8 +111,11 @@ func changesHooks(does *command.Command, t *text) bool {
 	if startsAgent(does, t) && t.readings(true, func(b []byte) bool { return find(unhooked, b) != nil || starts(t.raw, []byte("HOME=")) }) {
 		return true
 	}
-	return slices.ContainsFunc(does.Words, func(word string) bool { return runsHooks(word, true) }) || t.readings(true, func(b []byte) bool { return find(asksWords, b) != nil })
+	return slices.ContainsFunc(does.Words, named) || t.readings(true, func(b []byte) bool { return find(asksWords, b) != nil })
 }
+
+// endsWord reports whether a character ends a path in a text that was not read as a command.
+func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
 
 // startsAgent reports whether a command may start a coding agent: by its name, as a package, or in code that we don't read.
 func startsAgent(does *command.Command, t *text) bool {
@@ -136,7 +144,7 @@ func runsHooks(name string, directories bool) bool {
 	if isOther(name) {
 		return false
 	}
-	if name = slashed(name); len(name) > longestPath {
+	if name = slashed(withoutClasses(strings.ReplaceAll(name, unknownName, "*"))); len(name) > longestPath {
 		return false
 	}
 	var last pathEnd

@@ -49,6 +49,29 @@ func TestH760H761WhatChangesAnAgentsHooksAsks(t *testing.T) {
 	}
 }
 
+// TestH770H771H772WhatGitFindAndCopiesNameAsks: by Claude Code's real hook, and by OpenClaw, each in its owner's own conversation.
+func TestH770H771H772WhatGitFindAndCopiesNameAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 })
+	session := 0
+	for command, passes := range map[string]bool{
+		"git mv .claude x": false, "git mv src a": true, "git checkout -- ':(top).claude'": false, "git checkout -- .": true, "git rm '*settings.json'": false, "git rm foo.go": true,
+		"find . -name settings.json -delete": false, "find . -path '*/.claude/*' -exec rm {} +": false, "find . -name '*.pyc' -delete": true, "find build -type f -delete": true, "find . -name settings.json | xargs rm": false,
+		"perl -pi -e s/a/b/ .claude/*.json": false, "perl -pi -e s/a/b/ src/*.go": true, "cp -r x/.claude .": false, "cp -r x/src .": true, "cd .claude && gzip settings.json": false,
+	} {
+		session++ // what a command printed counts for the next
+		name := fmt.Sprint("s", session)
+		if r.claudeCalls(name, "Bash", `{"command":`+strconv.Quote(command)+`}`) != passes {
+			t.Errorf("Claude Code's Bash %s: want it to pass unasked: %v", command, passes)
+		}
+		if c := bash(t, command, ownerIn(name)); passes {
+			r.allow(c)
+		} else {
+			r.stops(c)
+		}
+	}
+}
+
 // TestH762TheAgentDoesNotRunItsOwnHook: with it an agent could say what its user has typed.
 func TestH762TheAgentDoesNotRunItsOwnHook(t *testing.T) {
 	t.Parallel()
