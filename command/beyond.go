@@ -195,16 +195,18 @@ func partPublishes(part string) bool {
 	if len(part) < len("push") {
 		return false
 	}
-	part = strings.ToLower(part)
-	for _, before := range []string{"", "pre", "post", "re", "auto"} {
-		if rest, found := strings.CutPrefix(part, before); found && publishingParts[rest] {
-			return true
-		}
-	}
-	return false
+	return publishingParts[strings.ToLower(part)]
 }
 
-var publishingParts = set("publish deploy push release upload unpublish yank destroy ship undeploy")
+var publishingParts = func() map[string]bool {
+	out := map[string]bool{}
+	for _, before := range []string{"", "pre", "post", "re", "auto"} {
+		for what := range strings.FieldsSeq("publish deploy push release upload unpublish yank destroy ship undeploy") {
+			out[before+what] = true
+		}
+	}
+	return out
+}()
 
 // places notes the files and directories that a program writes over, moves or removes.
 func (w *changes) places(n string, k kind, args []arg) {

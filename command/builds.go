@@ -223,5 +223,5 @@ func isBelow(n, operand string) bool {
 			return false
 		}
 	}
-	return operand != "" && !strings.ContainsAny(operand[:1], "/~@-+:") && !slices.Contains(strings.Split(operand, "/"), "..")
+	return operand != "" && !strings.ContainsAny(operand[:1], "/~@-+:") && (!strings.Contains(operand, "..") || !slices.Contains(strings.Split(operand, "/"), ".."))
 }

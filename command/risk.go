@@ -126,8 +126,10 @@ func (d *downloads) note(n string, k kind, args []arg) {
 func (r *reader) runsDownloaded() {
 	hidden := r.Opaque != "" && r.Opaque != unparsable && r.Opaque != tooDeep && r.Opaque != odd && r.Opaque != tooLong
 	stored := map[string]bool{}
-	for _, name := range slices.Concat(r.fetched, r.Writes) {
-		stored[path.Base(name)] = true
+	if len(r.ran) > 0 {
+		for _, name := range slices.Concat(r.fetched, r.Writes) {
+			stored[path.Base(name)] = true
+		}
 	}
 	ran := slices.ContainsFunc(r.ran, func(name string) bool { return name != "." && name != "/" && stored[name] })
 	builds := slices.ContainsFunc(r.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") })

@@ -34,9 +34,9 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.runsAt(p)
 	r.Destroys = r.Destroys || destroys(n, args[1:])
 	k := kindOf(n)
-	strays := !k.shell && !inBuild(n, args[1:])
-	r.Strays = r.Strays || strays
-	r.StraysFar = r.StraysFar || strays && !isInspection(n, args[1:])
+	if !r.StraysFar && !k.shell && !inBuild(n, args[1:]) {
+		r.Strays, r.StraysFar = true, !isInspection(n, args[1:])
+	}
 	r.Wider = r.Wider || isWider(n, k, args[1:])
 	r.expansions(n, args[1:])
 	r.alters(n, args[1:])

@@ -176,22 +176,33 @@ func inName(c byte) bool {
 
 // unpercent undoes percent-encoding once.
 func unpercent(b []byte) ([]byte, bool) {
-	if bytes.IndexByte(b, '%') < 0 {
+	at := encodedAt(b)
+	if at < 0 {
 		return b, false
 	}
-	out, changed := make([]byte, 0, len(b)), false
-	for i := 0; i < len(b); i++ {
-		if b[i] == '%' && i+2 < len(b) {
-			if v, err := strconv.ParseUint(string(b[i+1:i+3]), 16, 8); err == nil {
-				out, changed = append(out, lowerBytes[byte(v)]), true
-				i += 2
-				continue
-			}
-		}
-		out = append(out, b[i])
+	out := make([]byte, 0, len(b))
+	for ; at >= 0; at = encodedAt(b) {
+		v, _ := strconv.ParseUint(string(b[at+1:at+3]), 16, 8)
+		out, b = append(append(out, b[:at]...), lowerBytes[byte(v)]), b[at+3:]
 	}
-	return out, changed
+	return append(out, b...), true
 }
+
+// encodedAt is where a percent sign and two digits are, or -1.
+func encodedAt(b []byte) int {
+	for i := 0; i+2 < len(b); i++ {
+		next := bytes.IndexByte(b[i:len(b)-2], '%')
+		if next < 0 {
+			return -1
+		}
+		if i += next; isHex(b[i+1]) && isHex(b[i+2]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
 
 // unescaped undoes \x41, \u0041 and \101 as shells and printf do.
 func unescaped(b []byte) ([]byte, bool) {
