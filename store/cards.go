@@ -306,21 +306,41 @@ func (t *tx) granted(p place, c *state.Conversation) {
 	t.put(p.granting(), &all, time.UnixMilli(until))
 }
 
-// Open implements approval.Store.
+// openKeys are the lists of cards that wait, one a bucket.
+var openKeys = func() (keys []Key) {
+	for n := range Buckets {
+		keys = append(keys, place{bucket: Bucket(n)}.open())
+	}
+	return keys
+}()
+
+// Open implements approval.Store. It only reads, and most buckets have no list: a tx would note each of them.
 func (s *cards) Open(ctx context.Context) (ids []string, err error) {
+	ctx, cancel, err := s.begin(ctx, "open")
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	lists, now, err := s.records.Load(ctx, openKeys...)
+	if err != nil {
+		return nil, wrap("open", err)
+	}
 	var live state.OpenCards
-	err = s.ask(ctx, "open", func(t *tx) error {
-		live = nil
-		for n := range Buckets {
-			live = append(live, t.openCards(place{bucket: Bucket(n)}).Live(t.now)...)
+	for i, list := range lists {
+		if list.Data == "" {
+			continue
 		}
-		return nil
-	})
+		cards, err := unmarshal[state.OpenCards](openKeys[i], list.Data)
+		if err != nil {
+			return nil, wrap("open", err)
+		}
+		live = append(live, cards.Live(now)...)
+	}
 	slices.SortStableFunc(live, func(a, b state.OpenCard) int { return cmp.Compare(a.Placed, b.Placed) })
 	for _, k := range live {
 		ids = append(ids, k.ID)
 	}
-	return ids, err
+	return ids, nil
 }
 
 // Grants implements approval.Store.

@@ -105,13 +105,21 @@ func decode[T any](t *tx, k Key, r *known) *T {
 	if r.Data == "" {
 		return nil
 	}
-	v := new(T)
-	if err := json.Unmarshal([]byte(r.Data), v); err != nil {
-		t.fail(fmt.Errorf("store: a record %s can't be read: %w", k.kind(), err))
+	v, err := unmarshal[T](k, r.Data)
+	if err != nil {
+		t.fail(err)
 		return nil
 	}
 	r.value = v
 	return v
+}
+
+func unmarshal[T any](k Key, data string) (*T, error) {
+	v := new(T)
+	if err := json.Unmarshal([]byte(data), v); err != nil {
+		return nil, fmt.Errorf("store: a record %s can't be read: %w", k.kind(), err)
+	}
+	return v, nil
 }
 
 // fail makes the change fail. The first error counts.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql/driver"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/store"
@@ -44,15 +46,51 @@ func (r *records) Load(ctx context.Context, keys ...store.Key) ([]store.Record, 
 		now   time.Time
 	}
 	a, err := ask(ctx, r.reader, func(t *tx) (a answer, err error) {
-		a = answer{make([]store.Record, len(keys)), t.now}
-		for i, k := range keys {
-			if a.found[i], err = t.load(k); err != nil {
+		a = answer{make([]store.Record, 0, len(keys)), t.now}
+		for some := range slices.Chunk(keys, loadTogether) {
+			if a.found, err = t.loadAll(a.found, some); err != nil {
 				return a, err
 			}
 		}
 		return a, nil
 	})
 	return a.found, a.now, err
+}
+
+// loadTogether is how many records one statement finds: the lists of all buckets are read with a few.
+const loadTogether = 64
+
+var selectRecords = `SELECT version, data, count, until_ms, key FROM records WHERE key IN (?` + strings.Repeat(", ?", loadTogether-1) + `) AND (until_ms = 0 OR until_ms > ?)`
+
+// loadAll appends what each of some keys holds.
+func (t *tx) loadAll(found []store.Record, keys []store.Key) ([]store.Record, error) {
+	isMember := func(k store.Key) bool { _, _, is := k.Member(); return is }
+	if len(keys) < loadTogether || slices.ContainsFunc(keys, isMember) {
+		for _, k := range keys {
+			r, err := t.load(k)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, r)
+		}
+		return found, nil
+	}
+	args := make([]driver.Value, 0, loadTogether+1)
+	for _, k := range keys {
+		args = append(args, string(k))
+	}
+	rows, err := t.all(selectRecords, append(args, t.ms())...)
+	if err != nil {
+		return nil, err
+	}
+	held := make(map[store.Key]store.Record, len(rows))
+	for _, r := range rows {
+		held[store.Key(r.text(4))] = r.record()
+	}
+	for _, k := range keys {
+		found = append(found, held[k])
+	}
+	return found, nil
 }
 
 const selectRecord = `SELECT version, data, count, until_ms FROM records WHERE key = ? AND (until_ms = 0 OR until_ms > ?)`

@@ -122,3 +122,52 @@ func TestManySessionIDsAreFoldedIntoOne(t *testing.T) {
 		t.Errorf("it tells %d session ids apart, %v", n, err)
 	}
 }
+
+// TestManyKeysLoadAsEachAlone: enough of them to be read by one statement, some of them absent, over, counters, named twice or members of a set.
+func TestManyKeysLoadAsEachAlone(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	s, err := Open(filepath.Join(t.TempDir(), "state.db"), Options{Now: func() time.Time { return now }, Elapsed: func() time.Duration { return 0 }, Timeout: time.Minute})
+	check(t, err)
+	defer func() { check(t, s.Close()) }()
+	var keys []store.Key
+	for n := range 3*loadTogether + 7 {
+		k := store.Key(fmt.Sprintf("07:it's \"%d\" \xff", n))
+		c := &store.Commit{NotAfter: now.Add(time.Hour)}
+		until := time.Time{}
+		switch n % 5 {
+		case 0:
+			until = now.Add(time.Millisecond) // over when they are loaded
+		case 1:
+			until = now.Add(time.Minute)
+		case 2:
+			k = store.Key(fmt.Sprintf("07:n:%d", n))
+			c.Counts = []store.Count{{Key: k, By: int64(n), Keep: time.Minute}}
+		case 3:
+			k = "07:absent"
+		}
+		if n%5 < 2 || n%5 == 4 {
+			c.Writes = []store.Write{{Key: k, Record: store.Record{Version: store.Version{1, byte(n)}, Data: fmt.Sprint("data ", n), Until: until}}}
+		}
+		check(t, s.records.Commit(t.Context(), c))
+		keys = append(keys, k)
+	}
+	check(t, s.records.Commit(t.Context(), &store.Commit{NotAfter: now.Add(time.Hour), Joins: []store.Join{{Set: "07:known", Member: "m"}}}))
+	keys[2*loadTogether+3] = "07:known m"
+	now = now.Add(time.Second)
+	together, _, err := s.records.Load(t.Context(), keys...)
+	check(t, err)
+	held := 0
+	for i, k := range keys {
+		alone, _, err := s.records.Load(t.Context(), k)
+		check(t, err)
+		if together[i] != alone[0] {
+			t.Errorf("%q is %+v among others, and %+v alone", k, together[i], alone[0])
+		}
+		if alone[0] != (store.Record{}) {
+			held++
+		}
+	}
+	if len(together) != len(keys) || held < len(keys)/2 || held > len(keys)*2/3 {
+		t.Errorf("%d of %d keys are loaded, %d of them hold something", len(together), len(keys), held)
+	}
+}
