@@ -7,8 +7,9 @@ import "strings"
 type options map[string]bool // whether it takes a value
 
 func optionsOf(list string) options {
-	o := options{}
-	for w := range strings.FieldsSeq(list) {
+	all := strings.Fields(list)
+	o := make(options, len(all))
+	for _, w := range all {
 		bare, takes := strings.CutSuffix(w, ":")
 		o[bare] = takes
 	}

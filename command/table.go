@@ -7,8 +7,9 @@ import (
 )
 
 func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
+	words := strings.Fields(list)
+	out := make(map[string]bool, len(words))
+	for _, w := range words {
 		out[w] = true
 	}
 	return out

@@ -23,7 +23,7 @@ type Proposal struct {
 func words(list string) map[string]bool { return set(strings.Fields(list)) }
 
 func set(list []string) map[string]bool {
-	out := map[string]bool{}
+	out := make(map[string]bool, len(list))
 	for _, w := range list {
 		out[w] = true
 	}

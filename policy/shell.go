@@ -125,8 +125,9 @@ var prefixWords = words(`sudo doas env nohup time timeout nice ionice setsid std
 var subcommands = words("approve deny reply pending store serve init audit login check send explain reset-trust sources endorse distrust revoke accept-loss grant grants")
 
 func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
+	all := strings.Fields(list)
+	set := make(map[string]bool, len(all))
+	for _, w := range all {
 		set[w] = true
 	}
 	return set

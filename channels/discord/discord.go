@@ -29,6 +29,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -81,9 +82,12 @@ const (
 	strangersShare = 1. / 6 // of what is sent to people who may not approve
 )
 
+// The shapes of secrets are long to compile, and most commands need none of them.
 var (
-	tokenShape = regexp.MustCompile(`^([A-Za-z0-9_-]{16,40})\.[A-Za-z0-9_-]{4,20}\.[A-Za-z0-9_-]{20,120}$`)
-	idShape    = regexp.MustCompile(`^[1-9][0-9]{0,19}$`)
+	tokenShape = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([A-Za-z0-9_-]{16,40})\.[A-Za-z0-9_-]{4,20}\.[A-Za-z0-9_-]{20,120}$`)
+	})
+	idShape = regexp.MustCompile(`^[1-9][0-9]{0,19}$`)
 )
 
 // Channel is a bot in a channel or a direct message. It is safe for concurrent
@@ -145,7 +149,7 @@ func (ch *Channel) configure(c Config) (err error) {
 
 // botOf is the user id in a bot's token.
 func botOf(token string) (string, error) {
-	if m := tokenShape.FindStringSubmatch(token); m != nil {
+	if m := tokenShape().FindStringSubmatch(token); m != nil {
 		id, err := base64.RawURLEncoding.DecodeString(m[1])
 		if err == nil && idShape.Match(id) {
 			return string(id), nil

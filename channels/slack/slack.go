@@ -22,6 +22,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -78,10 +79,11 @@ const (
 	burstStranger     = 5
 )
 
+// The shapes of secrets are long to compile, and most commands need none of them.
 var (
-	botTokenShape = regexp.MustCompile(`^xoxb-[A-Za-z0-9-]{10,200}$`)
-	appTokenShape = regexp.MustCompile(`^xapp-[A-Za-z0-9-]{10,250}$`)
-	secretShape   = regexp.MustCompile(`^[A-Za-z0-9]{16,256}$`)
+	botTokenShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^xoxb-[A-Za-z0-9-]{10,200}$`) })
+	appTokenShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^xapp-[A-Za-z0-9-]{10,250}$`) })
+	secretShape   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{16,256}$`) })
 	chatShape     = regexp.MustCompile(`^[CDGUW][A-Z0-9]{2,20}$`)
 )
 
@@ -146,7 +148,7 @@ func (c *Config) checkTokens() error {
 		return errors.New("botToken expires, because token rotation is on for the app: a bot token that does not begins with xoxb-")
 	case strings.HasPrefix(c.BotToken, "xoxp-"):
 		return errors.New("botToken is a person's token: take the Bot User OAuth Token, which begins with xoxb-")
-	case !botTokenShape.MatchString(c.BotToken):
+	case !botTokenShape().MatchString(c.BotToken):
 		return errors.New("botToken is missing or is no bot token: copy the Bot User OAuth Token under OAuth & Permissions, which begins with xoxb-, into the environment or a file")
 	case c.Webhook != nil && c.AppToken != "":
 		return errors.New("there is an appToken for Socket Mode and a webhook: Slack uses one of them, so leave the other out")
@@ -154,7 +156,7 @@ func (c *Config) checkTokens() error {
 		return c.Webhook.check()
 	case strings.HasPrefix(c.AppToken, "xoxb-"):
 		return errors.New("appToken is a bot token: that one is the botToken, and the app-level token begins with xapp-")
-	case !appTokenShape.MatchString(c.AppToken):
+	case !appTokenShape().MatchString(c.AppToken):
 		return errors.New("appToken is missing or is no app-level token: make one under Basic Information, App-Level Tokens, with the scope connections:write; it begins with xapp-. Without Socket Mode, set webhook.signingSecret instead")
 	}
 	return nil
@@ -165,7 +167,7 @@ func (w *Webhook) check() error {
 	switch {
 	case !strings.HasPrefix(w.Path, "/"):
 		return errors.New("webhook.path must begin with a slash")
-	case !secretShape.MatchString(w.SigningSecret):
+	case !secretShape().MatchString(w.SigningSecret):
 		return errors.New("webhook.signingSecret is missing or is none: copy the Signing Secret under Basic Information into the environment or a file")
 	}
 	return nil

@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -89,9 +90,10 @@ const (
 	strangersBurst = 10
 )
 
+// The shapes of secrets are long to compile, and most commands need none of them.
 var (
-	tokenShape  = regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$`)
-	secretShape = regexp.MustCompile(`^[A-Za-z0-9_-]{16,256}$`)
+	tokenShape  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$`) })
+	secretShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{16,256}$`) })
 )
 
 // Channel is a bot in a chat. It is safe for concurrent use.
@@ -135,7 +137,7 @@ func Open(c Config, d delivery.Deps) (approval.Channel, error) {
 
 // check says what is missing, and which chat it is.
 func (c *Config) check() (chat int64, err error) {
-	if !tokenShape.MatchString(c.BotToken) {
+	if !tokenShape().MatchString(c.BotToken) {
 		return 0, errors.New("botToken is missing or is no bot token: @BotFather gives one like 123456789:AAH…, put it into the environment or a file")
 	}
 	id := c.ChatID
@@ -182,7 +184,7 @@ func (w *Webhook) check() error {
 		return errors.New("webhook.url must be the address that Telegram calls, such as https://verifier.example.com/hooks/telegram")
 	case !strings.HasPrefix(w.Path, "/"):
 		return errors.New("webhook.path must begin with a slash")
-	case !secretShape.MatchString(w.Secret):
+	case !secretShape().MatchString(w.Secret):
 		return errors.New("webhook.secret must be 16 to 256 letters, digits, _ and -: make one with `openssl rand -hex 32`")
 	}
 	return nil
