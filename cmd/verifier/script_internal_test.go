@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("DOCS", docs) // the pages that scripts run as written
 			e.Setenv("GORACE", os.Getenv("GORACE"))
+			e.Setenv("GOGC", "off") // a command ends before collecting pays; serve sets its own
 			return os.WriteFile(filepath.Join(e.WorkDir, ".began"), nil, 0o600)
 		},
 		Cmds: withChats(map[string]func(*testscript.TestScript, bool, []string){
