@@ -190,9 +190,9 @@ func recordHead(state *config.State, c *config.Config) (*audit.Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), commandWaits)
 	defer cancel()
-	open := func() (headStore, error) { return openStore(c, state, storeTime{}) }
+	open := func() (headStore, error) { return openStore(c, state, storeTime{waits: commandWaits}) }
 	if !c.Store.URL.Set() { // a server may be using it
 		open = func() (headStore, error) { return sqlite.OpenReadOnly(state.DB()) }
 	}

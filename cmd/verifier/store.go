@@ -67,6 +67,9 @@ func (c *StoreAcceptLossCmd) Run(a *app) error {
 	})
 }
 
+// commandWaits is how long a command waits for the store: a person has more time than a call.
+const commandWaits = 5 * time.Second
+
 // with opens the store for one command.
 func (f *storeFlags) with(a *app, do func(context.Context, string, backend) error) error {
 	c, err := f.quietConfig(a)
@@ -77,14 +80,14 @@ func (f *storeFlags) with(a *app, do func(context.Context, string, backend) erro
 	if err != nil {
 		return err
 	}
-	s, err := openStore(c, state, storeTime{setBack: func(b store.SetBack) { a.printf("%s\n", b) }})
+	s, err := openStore(c, state, storeTime{waits: commandWaits, setBack: func(b store.SetBack) { a.printf("%s\n", b) }})
 	if errors.Is(err, sqlite.ErrInUse) {
 		return &failure{"a gateway is using the store in " + state.Dir(), "`verifier test` asks it whether the store works; for anything else stop it first"}
 	}
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(a.ctx, commandWaits)
 	defer cancel()
 	return errors.Join(do(ctx, storeName(c, state), s), s.Close())
 }
