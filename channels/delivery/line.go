@@ -26,6 +26,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -76,8 +77,9 @@ type Line struct {
 
 // chat is how often and from when on a chat may be called.
 type chat struct {
-	limit *rate.Limiter
-	from  time.Time
+	limit   *rate.Limiter
+	from    time.Time
+	waiting atomic.Int64 // calls that can't wait, until it is their turn
 }
 
 const (
@@ -103,7 +105,7 @@ func (l *Line) Do(ctx context.Context, about string, call func(context.Context) 
 	return l.do(ctx, about, l.o.Timeout, true, call, l.turn)
 }
 
-// Later is Do for a call that changes what is shown already. It leaves half of what the chat takes at once to calls that a person waits for.
+// Later is Do for a call that changes what is shown already: calls that a person waits for go first.
 func (l *Line) Later(ctx context.Context, about string, call func(context.Context) error) error {
 	return l.do(ctx, about, l.o.Timeout, true, call, l.spareTurn)
 }
@@ -174,35 +176,32 @@ type turnFunc func(ctx context.Context, about string) error
 // turn waits until the chat may be called.
 func (l *Line) turn(ctx context.Context, about string) error {
 	c, err := l.resumed(ctx, about)
-	if err == nil && c.limit.Wait(ctx) != nil {
-		err = cmp.Or(ctx.Err(), ErrBusy)
+	if err != nil {
+		return err
 	}
-	return err
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	if c.limit.Wait(ctx) != nil {
+		return cmp.Or(ctx.Err(), ErrBusy)
+	}
+	return nil
 }
 
-// spareTurn is turn for what can wait: half of what the chat takes at once is left.
+// spareTurn is turn for what can wait: it takes none that a call which can't is waiting for.
 func (l *Line) spareTurn(ctx context.Context, about string) error {
-	c, err := l.resumed(ctx, about)
-	for err == nil {
-		missing := l.takeSpare(c)
-		if missing <= 0 {
+	for {
+		c, err := l.resumed(ctx, about)
+		if err != nil {
+			return err
+		}
+		if c.waiting.Load() == 0 && c.limit.Allow() {
 			return nil
 		}
-		if !wait(ctx, time.Duration(missing/float64(l.o.Rate)*float64(time.Second))) {
-			err = cmp.Or(ctx.Err(), ErrBusy)
+		next := time.Duration((1 - c.limit.Tokens()) / float64(l.o.Rate) * float64(time.Second))
+		if !wait(ctx, max(next, 10*time.Millisecond)) {
+			return cmp.Or(ctx.Err(), ErrBusy)
 		}
 	}
-	return err
-}
-
-// takeSpare takes a turn if enough are left for others, and says how many are missing.
-func (l *Line) takeSpare(c *chat) (missing float64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if missing = float64(l.o.Burst)/2 + 1 - c.limit.Tokens(); missing <= 0 {
-		c.limit.Allow()
-	}
-	return missing
 }
 
 // resumed is the chat, once a pause is over that the platform has asked for.

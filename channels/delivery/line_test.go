@@ -233,10 +233,10 @@ func TestAnswersToTapsDoNotWaitForABusyChat(t *testing.T) {
 	})
 }
 
-// TestWhatCanWaitLeavesRoom: edits of a hundred old cards don't hold up the question that follows a tap.
-func TestWhatCanWaitLeavesRoom(t *testing.T) {
+// TestWhatCanWaitGoesLast: edits of a hundred old cards don't hold up the question that follows a tap, and take all the rest.
+func TestWhatCanWaitGoesLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := delivery.New(delivery.Options{Judge: judge, Rate: 1, Burst: 10})
+		l := delivery.New(delivery.Options{Judge: judge, Rate: 1. / 3, Burst: 20})
 		call := func(context.Context) error { return nil }
 		var edits sync.WaitGroup
 		var made atomic.Int64
@@ -256,12 +256,73 @@ func TestWhatCanWaitLeavesRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if took := time.Since(began); took > time.Second {
+		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("five questions took %v beside the edits", took)
 		}
 		edits.Wait()
-		if n := made.Load(); n < 50 {
-			t.Errorf("only %d edits were made in a minute", n)
+		if n := made.Load(); n < 20+20-5-1 || n > 20+20-5+1 { // at once, in a minute, without the questions
+			t.Errorf("%d edits were made in a minute", n)
+		}
+	})
+}
+
+// TestEditsKeepUp: in a group, with a question every five seconds that is answered four seconds later, each outcome is shown within its ten seconds.
+func TestEditsKeepUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := delivery.New(delivery.Options{Judge: judge, Rate: 1. / 3, Burst: 20})
+		call := func(context.Context) error { return nil }
+		var all sync.WaitGroup
+		var missed atomic.Int64
+		for i := range 60 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 5 * time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				if l.Send(ctx, "chat", call) != nil {
+					missed.Add(1)
+				}
+				time.Sleep(4 * time.Second)
+				ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				if l.Later(ctx, "chat", call) != nil {
+					missed.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if n := missed.Load(); n > 0 {
+			t.Errorf("%d of 120 calls were not made", n)
+		}
+	})
+}
+
+// TestWhatWaitsHearsOfAPause: the platform asks for a minute while edits wait for their turn.
+func TestWhatWaitsHearsOfAPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := delivery.New(delivery.Options{Judge: judge, Rate: 1, Burst: 1})
+		began := time.Now()
+		var first time.Duration
+		var edits sync.WaitGroup
+		call := func(context.Context) error { return nil }
+		if err := l.Do(t.Context(), "chat", call); err != nil {
+			t.Fatal(err)
+		}
+		edits.Go(func() {
+			_ = l.Do(t.Context(), "chat", func(context.Context) error { return fault{After: time.Minute} })
+		})
+		synctest.Wait()
+		edits.Go(func() {
+			err := l.Later(t.Context(), "chat", func(context.Context) error {
+				first = time.Since(began)
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		edits.Wait()
+		if first < time.Minute {
+			t.Errorf("an edit was made after %v", first)
 		}
 	})
 }
