@@ -64,14 +64,14 @@ func (s spans) overlap(from, to time.Time) (sum time.Duration) {
 	return sum
 }
 
-// end is when the span is over that a time is in, or that time itself.
-func (s spans) end(at time.Time) time.Time {
+// end is when the span is over that the beginning of a time is in, or that beginning if the span lasts longer than the time.
+func (s spans) end(from, to time.Time) time.Time {
 	for _, one := range s {
-		if !one.from.After(at) && one.to.After(at) {
+		if !one.from.After(from) && one.to.After(from) && one.to.Before(to) {
 			return one.to
 		}
 	}
-	return at
+	return from
 }
 
 // touches reports whether any of them was, at least for a moment, in a time.

@@ -115,6 +115,11 @@ func (w *world) judge() (result, error) {
 	}
 	r := v.verdict()
 	r.kind, r.cards, r.lines, r.faults = w.redis.kind, w.chats.cards, lines, w.tally.count
+	for _, room := range w.chats.rooms {
+		if r.yes[room.name()] == 0 {
+			r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by " + room.name()})
+		}
+	}
 	for _, err := range w.tally.errs {
 		r.wrongs = append(r.wrongs, wrong{"the run itself", err.Error()})
 	}
@@ -211,7 +216,7 @@ func (v *evidence) fetched() map[int]time.Time {
 // machine was late by, is not counted.
 func (v *evidence) inTime(c *call) time.Duration {
 	g := &v.gateways[c.to]
-	from := g.down.end(c.sent)
+	from := g.down.end(c.sent, c.ended)
 	over := c.ended.Sub(from) - g.held.overlap(from, c.ended) - v.late.overlap(from, c.ended) - hold
 	if over > patience {
 		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s; %s", c.id, c.tool, c.to, over, c.allowed, c.reason, v.meanwhile(c.sent, c.ended))

@@ -202,7 +202,11 @@ func TestTheJudgeBites(t *testing.T) {
 		}},
 		{"a late answer of a gateway that was told to stop meanwhile", "", unanswered, func(v *evidence) {
 			v.calls[1].allowed, v.calls[1].ended = false, at(4.6)
-			v.gateways[0].down = spans{{at(3), at(5)}}
+			v.gateways[0].down = spans{{at(2.1), at(2.5)}}
+		}},
+		{"a late answer before its gateway was there again", "", unanswered, func(v *evidence) {
+			v.calls[1].allowed, v.calls[1].ended = false, at(8)
+			v.gateways[0].down = spans{{at(1.9), at(9)}}
 		}},
 		{"two calls of one digest", "person", "digest", func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}

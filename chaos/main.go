@@ -102,6 +102,7 @@ func storm(ctx context.Context, dir, kind string, p plan, t tools) (out result, 
 		return out, err
 	}
 	began := time.Now()
+	watched := w.late.watched()
 	inner, cancel := context.WithTimeout(ctx, p.most)
 	defer cancel()
 	w.fire(inner)
@@ -113,6 +114,7 @@ func storm(ctx context.Context, dir, kind string, p plan, t tools) (out result, 
 	if recovered == nil {
 		recovered = w.aftermath(ctx)
 	}
+	watched()
 	if err := w.stop(); err != nil {
 		return out, err
 	}

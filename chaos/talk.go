@@ -73,8 +73,8 @@ func (t *talk) calm(ctx context.Context) {
 	}
 }
 
-// taint brings something in, now and then beside an action.
-func (t *talk) taint(ctx context.Context) {
+// taint brings something in, now and then beside an action. It reports whether that was allowed.
+func (t *talk) taint(ctx context.Context) bool {
 	for range 20 {
 		fetch := t.plain("web_fetch")
 		if t.r.IntN(3) == 0 {
@@ -83,9 +83,10 @@ func (t *talk) taint(ctx context.Context) {
 			t.send(ctx, fetch)
 		}
 		if fetch.allowed {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // both sends two calls at once.
@@ -125,8 +126,8 @@ func (t *talk) act(ctx context.Context) {
 // persist wants to act until that is allowed or ctx ends: each time something new, in case its question did not reach the owner, and the
 // same again, in case the yes came late.
 func (t *talk) persist(ctx context.Context) (last *call) {
-	last = &call{reason: "no call was made"}
-	for t.taint(ctx); ctx.Err() == nil; {
+	last = &call{reason: "nothing was fetched"}
+	for isTainted := t.taint(ctx); isTainted && ctx.Err() == nil; {
 		last = t.send(ctx, t.action())
 		if !last.allowed {
 			last = t.send(ctx, t.call(last.tool, last.mark, t.any()))

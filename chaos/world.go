@@ -68,7 +68,6 @@ func (w *world) fire(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var others, calling sync.WaitGroup
-	others.Go(func() { w.late.watch(ctx) })
 	others.Go(func() { w.chats.answer(ctx, w.random(1)) })
 	for i, lane := range w.lanes() {
 		others.Go(func() { w.strike(ctx, lane, w.random(10+i)) })
@@ -170,6 +169,17 @@ type lateness struct {
 
 // beat is how often the machine is tried.
 const beat = 10 * time.Millisecond
+
+// watched tries the machine until done is called.
+func (l *lateness) watched() (done func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var watch sync.WaitGroup
+	watch.Go(func() { l.watch(ctx) })
+	return func() {
+		stop()
+		watch.Wait()
+	}
+}
 
 func (l *lateness) watch(ctx context.Context) {
 	for ctx.Err() == nil {
