@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -346,10 +347,16 @@ func (d *decoder) secret(s spot, v reflect.Value) {
 		d.unresolved(s, err)
 		return
 	}
-	if literal && d.secretAt == nil {
+	if literal && d.secretAt == nil && !(s.path == "store.url" && isBareAddress(resolved)) {
 		d.literals, d.secretAt = true, s.token()
 	}
 	v.Set(reflect.ValueOf(NewSecret(resolved)))
+}
+
+// isBareAddress reports whether an address has no password, and nothing that may be one.
+func isBareAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
 func (d *decoder) unresolved(s spot, err error) {

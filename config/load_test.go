@@ -318,6 +318,9 @@ func TestASecretInAFileThatOthersCanRead(t *testing.T) {
 		"ownerToken: ${GOOD}\n":                                      false,
 		"channels: {telegram: {botToken: '${GOOD}', chatId: 'x'}}\n": false,
 		"listen: 127.0.0.1:1\n":                                      false,
+		"store: {url: 'redis://127.0.0.1:6379/0'}\n":                 false,
+		"store: {url: 'redis://:pw@127.0.0.1:6379/0'}\n":             true,
+		"store: {url: 'redis://127.0.0.1:6379/0?password=pw'}\n":     true,
 	} {
 		write(t, path, text, 0o640)
 		_, _, err := config.Load(path, env, chats)
