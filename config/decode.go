@@ -347,7 +347,7 @@ func (d *decoder) secret(s spot, v reflect.Value) {
 		d.unresolved(s, err)
 		return
 	}
-	if literal && d.secretAt == nil && !(s.path == "store.url" && isBareAddress(resolved)) {
+	if literal && d.secretAt == nil && (s.path != "store.url" || !isBareAddress(resolved)) {
 		d.literals, d.secretAt = true, s.token()
 	}
 	v.Set(reflect.ValueOf(NewSecret(resolved)))

@@ -249,7 +249,7 @@ func TestWhatCanWaitGoesLast(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(10 * time.Second)
+		delivery.Sleep(t.Context(), 10*time.Second)
 		began := time.Now()
 		for range 5 {
 			if err := l.Do(t.Context(), "chat", call); err != nil {
@@ -275,13 +275,13 @@ func TestEditsKeepUp(t *testing.T) {
 		var missed atomic.Int64
 		for i := range 60 {
 			all.Go(func() {
-				time.Sleep(time.Duration(i) * 5 * time.Second)
+				delivery.Sleep(t.Context(), time.Duration(i)*5*time.Second)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				if l.Send(ctx, "chat", call) != nil {
 					missed.Add(1)
 				}
-				time.Sleep(4 * time.Second)
+				delivery.Sleep(t.Context(), 4*time.Second)
 				ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				if l.Later(ctx, "chat", call) != nil {
