@@ -14,6 +14,7 @@ const MostTouched = 4096
 type touches struct {
 	reach
 	place
+	touched map[string]bool // what is in Touches
 }
 
 // touch notes paths that a program may write, move or remove.
@@ -26,8 +27,15 @@ func (f *touches) touch(places ...arg) {
 }
 
 func (f *touches) touchPath(p string) {
+	if f.touched == nil {
+		f.touched = map[string]bool{}
+	}
 	for full := range f.resolved(p) {
-		if len(f.Touches) < MostTouched {
+		if len(f.Touches) >= MostTouched {
+			return
+		}
+		if !f.touched[full] {
+			f.touched[full] = true
 			f.Touches = add(f.Touches, full)
 		}
 	}
@@ -149,6 +157,7 @@ func pathspec(word string) (spec string, found bool) {
 
 // picks notes the patterns by which a program chooses the files that it finds, or of the names that come in, if it is fed with such.
 func (f *touches) picks(n string, args []arg, fed bool) {
+	here := []arg{{text: "."}}
 	switch {
 	case n == "find":
 		f.findPicks(args)
@@ -157,12 +166,12 @@ func (f *touches) picks(n string, args []arg, fed bool) {
 			args = args[:at]
 		}
 		for _, a := range words(args, nil) {
-			f.pick("**/" + a.text)
-			f.pickWords(".", a.text)
+			f.pickBelow(here, a.text)
+			f.pickWords(here, a.text)
 		}
 	case fed && choosers[n] != nil && strings.HasSuffix(n, "grep") && !hasText(args, "-v"):
 		for _, a := range words(args, nil) {
-			f.pickWords(".", a.text)
+			f.pickWords(here, a.text)
 		}
 	}
 }
@@ -171,21 +180,29 @@ func (f *touches) findPicks(args []arg) {
 	roots, tests := findRoots(args)
 	for i := range tests[:max(0, len(tests)-1)] {
 		test := strings.TrimPrefix(strings.TrimPrefix(tests[i].text, "-"), "i")
-		if leavesOut(tests, i) {
+		if len(f.Picks) >= MostTouched || leavesOut(tests, i) {
 			continue
 		}
 		for _, v := range tests[i+1].may() {
-			for j := range roots {
-				switch test {
-				case "name", "lname":
-					f.pick(roots[j].may()[0] + "/**/" + v)
-				case "path", "wholename", "samefile":
-					f.pick(v)
-				case "regex":
-					f.pickWords(roots[j].may()[0], v)
-				}
+			switch test {
+			case "name", "lname":
+				f.pickBelow(roots, v)
+			case "path", "wholename", "samefile":
+				f.pick(v)
+			case "regex":
+				f.pickWords(roots, v)
 			}
 		}
+	}
+}
+
+// pickBelow notes a pattern of names below directories.
+func (f *touches) pickBelow(roots []arg, name string) {
+	for i := range roots {
+		if len(f.Picks) >= MostTouched {
+			return
+		}
+		f.pick(roots[i].may()[0] + "/**/" + name)
 	}
 }
 
@@ -200,11 +217,11 @@ func leavesOut(tests []arg, at int) bool {
 	return is(at-1, "!", "-not") && !is(at-2, "!", "-not", "(") && !slices.ContainsFunc(tests, func(a arg) bool { return a.text == "-o" || a.text == "-or" || a.text == "," })
 }
 
-// pickWords notes the words in a regular expression as patterns of names below a directory.
-func (f *touches) pickWords(root, expression string) {
+// pickWords notes the words in a regular expression as patterns of names below directories.
+func (f *touches) pickWords(roots []arg, expression string) {
 	for word := range strings.FieldsFuncSeq(strings.ReplaceAll(strings.ReplaceAll(expression, ".*", " "), `\`, ""), func(c rune) bool { return c == '/' || !inName(unicode.ToLower(c)) }) {
 		if len(word) > len(".js") {
-			f.pick(root + "/**/*" + word + "*")
+			f.pickBelow(roots, "*"+word+"*")
 		}
 	}
 }

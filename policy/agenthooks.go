@@ -96,10 +96,11 @@ func (pl *Plan) changesHooks(c *toolcall.Call, t *text, does *command.Command) b
 // changesHooks reports whether a command writes, moves or removes such a file or the directory that it is in, or starts an agent without its hooks. Of a program that we don't know, any word may be such a file.
 func changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
 	named := func(name string) bool { return runsHooks(name, true) }
+	isChanged := func(name string) bool { return named(name) || isAllHidden(name) }
 	switch {
 	case len(does.Touches) >= command.MostTouched, len(does.Picks) >= command.MostTouched,
 		slices.ContainsFunc(does.Writes, named), slices.ContainsFunc(does.Touches, named),
-		slices.ContainsFunc(does.Over, isAllHidden), slices.ContainsFunc(does.Alters, isAllHidden),
+		slices.ContainsFunc(does.Over, isChanged), slices.ContainsFunc(does.Alters, isChanged),
 		picksHooks(c, t, does),
 		does.Unnamed && slices.ContainsFunc(does.Words, named), // echo .claude | xargs rm -r
 		does.Opaque != "" && slices.ContainsFunc(strings.FieldsFunc(string(t.values), endsWord), named):
@@ -144,9 +145,18 @@ func runsHooks(name string, directories bool) bool {
 	if isOther(name) {
 		return false
 	}
-	if name = slashed(withoutClasses(strings.ReplaceAll(name, unknownName, "*"))); len(name) > longestPath {
+	if name = slashed(name); len(name) > longestPath {
 		return false
 	}
+	if endsInHooks(name, directories) {
+		return true
+	}
+	open := withoutClasses(strings.ReplaceAll(name, unknownName, "*")) // shells read some classes in another way than Go
+	return open != name && endsInHooks(open, directories)
+}
+
+// endsInHooks is [runsHooks] for a path with slashes, in which classes are read as Go reads them.
+func endsInHooks(name string, directories bool) bool {
 	var last pathEnd
 	for part := range plainParts(name) {
 		if last = (pathEnd{last.name, part}); last.runsHooks() {
@@ -190,10 +200,11 @@ func (e pathEnd) runsHooks() bool {
 		switch {
 		case p.dir == "":
 			return e.name != "" && !isPattern(e.name[:1]) && namedBy(e.name, p.name)
-		case strings.HasPrefix(p.dir, ".") && e.dir == p.dir && strings.Trim(e.name, "*?.") == "":
+		case strings.HasPrefix(p.dir, ".") && namedBy(e.dir, p.dir) && strings.Trim(e.name, "*?.") == "":
 			return true
 		}
-		return namedBy(e.dir, p.dir) && namedBy(e.name, p.name)
+		isHidden := strings.HasPrefix(p.dir, ".") && strings.Contains(p.name, ".") && isAllHidden(e.dir) // .*/settings.json
+		return (isHidden || namedBy(e.dir, p.dir)) && namedBy(e.name, p.name)
 	})
 }
 

