@@ -225,7 +225,10 @@ func (w *changes) places(n string, k kind, args []arg) {
 			w.over(operands...)
 			return
 		}
-		w.over(operands[max(0, len(operands)-1):]...)
+		if last := len(operands) - 1; last >= 0 {
+			w.touchCopies(operands[:last], &operands[last])
+			w.over(operands[last])
+		}
 	case n == "ln":
 		operands := words(args, nil)
 		w.touch(operands...)

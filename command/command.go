@@ -313,6 +313,9 @@ func (r *reader) parse(text string) {
 		r.lang, r.Programs, r.place = syntax.LangBash, r.Programs[:known], was
 	}
 	r.read(text)
+	if r.writes { // code may get a name from any other command: echo .claude | python3 -c …
+		r.touchText(text)
+	}
 }
 
 // read reads a text in the language of a shell.

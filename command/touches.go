@@ -41,6 +41,17 @@ func (f *touches) touchPath(p string) {
 	}
 }
 
+// touchCopies notes the names that copies get in a directory.
+func (f *touches) touchCopies(from []arg, to *arg) {
+	for _, dir := range to.may() {
+		for i := range from {
+			for _, v := range from[i].may() {
+				f.touchPath(dir + "/" + path.Base(v))
+			}
+		}
+	}
+}
+
 // touchHere notes where a program runs that may store files there.
 func (f *touches) touchHere() {
 	if f.at != "" {
@@ -51,6 +62,7 @@ func (f *touches) touchHere() {
 // touchWords notes each word of arguments of which we don't know what they are, and of texts in them, and where the program runs.
 func (f *touches) touchWords(args []arg) {
 	f.touchHere()
+	args = slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return leftAlone.MatchString(a.text) })
 	f.touch(words(args, nil)...)
 	for i := range args {
 		if strings.ContainsAny(args[i].text, endsPath) {
@@ -58,6 +70,9 @@ func (f *touches) touchWords(args []arg) {
 		}
 	}
 }
+
+// leftAlone is an option that says what a program leaves alone.
+var leftAlone = match(`^--(ignore|exclude|exclude-dir|skip)=[^ ]*$`)
 
 // touchUnknown notes what a program that we don't know is given. Git's own words are read by its verb.
 func (f *touches) touchUnknown(n string, args []arg, doc *arg) {
@@ -102,7 +117,7 @@ func (f *touches) gitTouches(verb string, args []arg) {
 		return
 	}
 	for i := range args {
-		if changes && strings.Contains(args[i].text, " ") && (i == 0 || !messageOptions[args[i-1].text]) { // a command: rebase --exec
+		if changes && strings.Contains(args[i].text, " ") && !isGitText(verb, args, i) { // a command: rebase --exec
 			f.touchText(args[i].text)
 		}
 	}
@@ -126,9 +141,18 @@ func (f *touches) gitTouches(verb string, args []arg) {
 var (
 	// gitLists are verbs that print names of files by patterns.
 	gitLists = set("ls-files ls-tree diff")
-	// messageOptions take a text.
-	messageOptions = set("-m --message")
+	// gitTexted are verbs that may change files and take a text for people.
+	gitTexted = set("merge stash notes subtree")
 )
+
+// isGitText reports whether a word of git is a text for people: -m x, -mx, --message=x, stash save x.
+func isGitText(verb string, args []arg, at int) bool {
+	if !gitTexted[verb] {
+		return false
+	}
+	text := args[at].text
+	return strings.HasPrefix(text, "-m") || strings.HasPrefix(text, "--message=") || at > 0 && (args[at-1].text == "-m" || args[at-1].text == "--message" || verb == "stash" && args[0].text == "save")
+}
 
 // givenNames notes that a program takes the names of files from its input, or from a file: git rm --pathspec-from-file=-.
 func (f *touches) givenNames(args []arg, doc *arg) {
@@ -143,11 +167,12 @@ func (f *touches) givenNames(args []arg, doc *arg) {
 func pathspec(word string) (spec string, found bool) {
 	spec, magic := strings.CutPrefix(word, ":")
 	switch {
-	case !magic:
+	case !magic: // sparse-checkout leaves out what follows an exclamation mark
+		spec = strings.TrimPrefix(spec, "!")
 	case strings.HasPrefix(spec, "("):
 		var kinds string
-		kinds, spec, _ = strings.Cut(spec, ")")
-		return spec, !strings.Contains(kinds, "exclude")
+		kinds, spec, _ = strings.Cut(spec[1:], ")")
+		return spec, !slices.Contains(strings.Split(kinds, ","), "exclude")
 	default:
 		short := spec[:len(spec)-len(strings.TrimLeft(spec, "/!^:"))]
 		return spec[len(short):], !strings.ContainsAny(short, "!^")
@@ -178,23 +203,27 @@ func (f *touches) picks(n string, args []arg, fed bool) {
 
 func (f *touches) findPicks(args []arg) {
 	roots, tests := findRoots(args)
+	all := findTestsOf(tests)
 	for i := range tests[:max(0, len(tests)-1)] {
 		test := strings.TrimPrefix(strings.TrimPrefix(tests[i].text, "-"), "i")
-		if len(f.Picks) >= MostTouched || leavesOut(tests, i) {
+		if len(f.Picks) >= MostTouched || all.leavesOut(i) {
 			continue
 		}
 		for _, v := range tests[i+1].may() {
-			switch test {
-			case "name", "lname":
+			switch {
+			case test == "name", test == "lname", v == unknown && findPaths[test]:
 				f.pickBelow(roots, v)
-			case "path", "wholename", "samefile":
-				f.pick(v)
-			case "regex":
+			case test == "regex":
 				f.pickWords(roots, v)
+			case findPaths[test]:
+				f.pick(v)
 			}
 		}
 	}
 }
+
+// findPaths are the tests of find by a whole path.
+var findPaths = set("path wholename samefile regex")
 
 // pickBelow notes a pattern of names below directories.
 func (f *touches) pickBelow(roots []arg, name string) {
@@ -206,15 +235,40 @@ func (f *touches) pickBelow(roots []arg, name string) {
 	}
 }
 
-// leavesOut reports whether a test of find only says what is left alone: ! -name x, without an alternative; -name x -prune -o.
-func leavesOut(tests []arg, at int) bool {
+// findTests are the words of find behind its directories.
+type findTests struct {
+	words   []arg
+	group   int  // where the first group begins
+	act     int  // where the last action is
+	chooses bool // there is an alternative
+}
+
+func findTestsOf(words []arg) *findTests {
+	t := findTests{words: words, group: len(words)}
+	for i := range words {
+		switch text := words[i].text; {
+		case text == "(":
+			t.group = min(t.group, i)
+		case text == "-o", text == "-or", text == ",":
+			t.chooses = true
+		case findActs[text]:
+			t.act = i
+		}
+	}
+	return &t
+}
+
+var findActs = set("-delete -print -print0 -printf -ls -exec -execdir -ok -okdir -fprint -fprint0 -fprintf -fls")
+
+// leavesOut reports whether a test only says what is left alone: ! -name x, without an alternative; -name x -prune -o … -delete. Without an action, what is pruned is printed, too.
+func (t *findTests) leavesOut(at int) bool {
 	is := func(i int, words ...string) bool {
-		return i >= 0 && i < len(tests) && slices.Contains(words, tests[i].text)
+		return i >= 0 && i < len(t.words) && slices.Contains(words, t.words[i].text)
 	}
 	if is(at+2, "-prune") && is(at+3, "-o", "-or") {
-		return true
+		return at < t.group && at < t.act
 	}
-	return is(at-1, "!", "-not") && !is(at-2, "!", "-not", "(") && !slices.ContainsFunc(tests, func(a arg) bool { return a.text == "-o" || a.text == "-or" || a.text == "," })
+	return !t.chooses && is(at-1, "!", "-not") && !is(at-2, "!", "-not", "(")
 }
 
 // pickWords notes the words in a regular expression as patterns of names below directories.

@@ -78,13 +78,13 @@ func holdsProject(starts []string, dir string) bool {
 
 // hasAllHidden reports whether a pattern is for all hidden files or directories of the project: **/.*, .*/*.
 func hasAllHidden(starts []string, pick string) bool {
-	pick = strings.ToLower(pick)
-	before, _, found := strings.Cut(pick, "/.*")
-	if !found {
-		found, before = strings.HasPrefix(pick, ".*"), ""
+	parts := strings.Split(strings.ToLower(slashed(pick)), "/")
+	at := slices.IndexFunc(parts, isAllHidden)
+	if at < 0 || strings.Trim(withoutClasses(strings.Join(parts[at:], "")), "*?.") != "" {
+		return false
 	}
-	rest := strings.TrimPrefix(pick[len(before):], "/")
-	return found && strings.Trim(rest, "*?./") == "" && holdsProject(starts, strings.TrimSuffix(before, "**"))
+	before := strings.TrimRight(strings.Join(parts[:at], "/")+"/", "*/") // a star may be slashes, too
+	return before == "" || holdsProject(starts, before+"/")
 }
 
 // isAllHidden reports whether a path is a pattern for all hidden files of a directory: .* and .[!.]*, but not those that find may find below another.

@@ -41,7 +41,7 @@ func numbered(n int) string {
 func TestH771ManyPatternsCostLittle(t *testing.T) {
 	p := must(t, policy.Config{})
 	roots := "find " + strings.Repeat("a ", 15000)
-	for begin, part := range map[string]string{roots + " ": "-name x ", roots + "  ": "-regex abcd/abcd ", roots + strings.Repeat("a ", 13800) + "-regex x": "/abcd", "find " + numbered(4000): "! -name x ", "x ": "{a,b}{c,d}*/[x]* ", "find . ": "-name '*s*e*t*t*i*n*g*s*' -o ", "python3 -c '": "a.b/c ", "git rm ": "*a*/*b?.js* ", "find . -delete -regex '": "sett.", "rm ": "$x/*a* ", "cd a; cd b; cd c; cd d; x ": "a/../b "} {
+	for begin, part := range map[string]string{roots + " ": "-name x ", roots + "  ": "-regex abcd/abcd ", "find .  ": "-name x -prune -o ", "find " + numbered(4000): "! -name x ", "x ": "{a,b}{c,d}*/[x]* ", "find . ": "-name '*s*e*t*t*i*n*g*s*' -o ", "python3 -c '": "a.b/c ", "git rm ": "*a*/*b?.js* ", "find . -delete -regex '": "sett.", "rm ": "$x/*a* ", "cd a; cd b; cd c; cd d; x ": "a/../b "} {
 		command := begin + strings.Repeat(part, max(0, 60<<10-len(begin))/len(part)) + "x'"
 		if !strings.Contains(begin+part, "'") || strings.Count(begin+part, "'") == 2 {
 			command = strings.TrimSuffix(command, "'")
@@ -66,11 +66,13 @@ func TestH770GitThatNamesAnAgentsHooksAsks(t *testing.T) {
 			"sudo git rm -r .claude", "git -C x -C .. mv .claude y", "git mv .cl\"aud\"e x", "git mv .CLAUDE x", "git mv $'\\x2eclaude' x", "git rm ':(glob,icase)**/SETTINGS.JSON'", "git rm '[.]claude/*'", "git submodule add ../x .claude", "git rebase --exec 'rm -rf .claude' HEAD~1", "git ls-files '*settings.json' | xargs rm",
 			"GIT_WORK_TREE=.claude git checkout -f evil", "git -c core.worktree=.claude checkout -f evil", "echo .claude | git checkout evil --pathspec-from-file=-", "git restore --pathspec-from-file=- <<< .claude", "git checkout -m .claude", "git subtree add -P .claude x main", "git filter-branch --tree-filter 'rm -rf .claude' HEAD",
 			"git ls-files .claude | python3 -c \"import sys,os; [os.remove(l.strip()) for l in sys.stdin]\"",
+			"git rm -r ':(attr:!exclude).claude'", "git rm -r ':(attr:exclude).claude'", "git sparse-checkout set --no-cone '/*' '!.claude'", "git rebase -m '--exec=rm -rf .claude' main",
 		},
 		taint.Allow: {
 			"git mv src a", "git rm foo.go", "git rm -r build", "git checkout main", "git checkout -b fix", "git checkout -- .", "git restore .", "git restore src/main.go", "git stash", "git stash pop", "git stash list", "git checkout -- '*.json'", "git rm '*.pyc'", "git mv settings.json x",
 			"git checkout -- ':!.claude'", "git add .claude", "git commit -m x .claude/settings.json", "git diff .claude", "git log -- .claude/settings.json", "git ls-files .claude", "git check-ignore .claude/settings.local.json", "git checkout claude/fix-hooks", "git mv .claude/commands/a.md .claude/commands/b.md",
 			"git mv docs/claude.md docs/agents.md", "git merge main", "git clean -fdx build", "git stash push -m 'wip .claude' src", "git grep -l claude | xargs sed -i s/a/b/", "git ls-files '*.json' | xargs wc -l", "git worktree list",
+			"git rm -r ':(exclude).claude'", "git rm -r ':(top,exclude).claude' src", "git merge --message='Update .claude handling' x", "git merge -m 'Update .claude handling' x", "git stash save 'wip .claude'",
 		},
 	})
 }
@@ -87,11 +89,14 @@ func TestH771FindThatMayFindAnAgentsHooksAsks(t *testing.T) {
 			"find . -path './.*/*' -delete", "find . -maxdepth 1 -name '.*' -exec rm -rf {} +", "find . -name settings.json -exec rsync x {} \\;", "f=$(find . -name settings.json); echo '{}' > $f", "find . -name settings.json > /tmp/l; xargs rm < /tmp/l", "find . -name settings.json -ok rm {} \\;", "find . -name settings.json | parallel rm", "find ~/go -name verifier-hook -delete", "find ~ -name verifier.js -delete",
 			"xargs rm < <(echo .claude)", "rm -rf .*", "mv .[!.]* /tmp", "cd .claude && find . -name '*.json' -delete", "find . -path '?/.claude/*' -delete", "ls -a | grep claude | xargs rm -rf", "git ls-files .claude | xargs rm",
 			"find . -name '.[c][l]*' -exec rm -rf {} +", "find .claude -type f | python3 -c \"import sys,os; [os.remove(l.strip()) for l in sys.stdin]\"", "find .claude -type f | perl -ne 'chomp; unlink'",
+			"find . \\( -name settings.json -prune -o -name x \\) -delete", "find . -maxdepth 1 -name '.?*' -exec rm -rf {} +", "find . -path '*/.*' -delete", "find . -name '.[^.]*' -delete", "find . -name '.[!.]*' -delete",
+			"find . -name '.??*' -delete", "find . -name '.*' -delete", "find . -regex \"$x\" -delete", "find . -path \"$x\" -delete", "find . -name settings.json -prune -o -name x | xargs rm", "find . -name settings.json -prune -o -name x | while read f; do rm \"$f\"; done", "find ~ -name '.[!.]*' -delete",
 		},
 		taint.Allow: {
 			"find . -name '*.pyc' -delete", "find build -type f -delete", "find . -name settings.json", "find . -name settings.json -exec cat {} +", "find . -name '*.json' | xargs grep -n x", "find . -path '*/.claude/*' -type f", "find . -name __pycache__ -type d -exec rm -rf {} +", "find . -name '*.js' -delete",
 			"find . -name node_modules -prune -exec rm -rf {} +", "find . -type d -empty -delete", "find build -name '*.json' -delete", "find . -name '*.orig' -delete", "find . -name '*.pyc' -not -path './.claude/*' -delete", "find . -name '*.json' -exec jq . {} \\; > /tmp/all.txt", "find src -name '*.go' -exec sed -i s/a/b/ {} +",
 			"fd -e pyc -x rm", "find . -name '*.json' | xargs wc -l > all.txt", "git ls-files '*.go' | xargs sed -i s/a/b/", "find . -name '*.tmp' | xargs rm", "find . -name .DS_Store -delete", "find . -name '.*' -prune -o -name '*.o' -delete", "find . -name '*.bak' ! -path './.claude/*' -delete", "find build -type f -exec rm {} +", "rm -f .*.swp", "find . -regex '.*\\.pyc' -delete",
+			"find . -name settings.json -prune -o -name x -delete", "find build -name '.*' -delete", "find ./build -name '.?*' -delete", "find /tmp/x -name '.*' -delete", "find . -name '.*.swp' -delete",
 		},
 	})
 }
@@ -112,11 +117,13 @@ func TestH772CopiesAndProgramsThatNameAnAgentsHooksAsk(t *testing.T) {
 			"ls -d .cl* | python3 -c \"import sys,shutil; [shutil.rmtree(l.strip()) for l in sys.stdin]\"", "du -a .claude | python3 -c \"import sys,os; [os.remove(l.split()[1]) for l in sys.stdin]\"", "ls -d .claude > /tmp/d; python3 -c \"import shutil; shutil.rmtree(open('/tmp/d').read().strip())\"",
 			"cp evil.json '[\\..\\.claude\\]\\..\\settings.json'", "cp evil.js '[/.opencode/plugin/a].js'", "perl -pi -e x .[c][l]*/settings.json", "rm .[[:alpha:]]*/settings.json", "rm .*/settings.json", "rm -rf .cl*/*",
 			"rm .[]c]laude/settings.json", "rm .[c][l]*/[!x]ettings.json",
+			"echo .claude | python3 -c \"import sys,shutil; shutil.rmtree(sys.stdin.read().strip())\"", "cat <<E | python3 -c \"import sys,shutil; shutil.rmtree(sys.stdin.read().strip())\"\n.claude\nE", "realpath .claude | node -e \"require('fs').rmSync(require('fs').readFileSync(0,'utf8').trim(),{recursive:true})\"",
+			"rm .[!x]l*/settings.json", "cp -r x/plugin ~/.config/opencode", "d=x; d=~/.config/opencode; cp -r x/plugin $d", "x --exclude='a b .claude'",
 		},
 		taint.Allow: {
 			"cp -r src/. out", "cp .claude/commands/a.md docs/", "perl -ne print .claude/commands/x.md", "python3 -m json.tool .claude/settings.json", "ls -d .claude/* | xargs cat", "cp a.json b.json", "ln -s ../x y", "mv a b", "perl -pi -e s/a/b/ src/*.go", "cd src && perl -pi -e s/a/b/ *.go",
 			"cd .claude/skills/x && python3 run.py", "cd .claude && ls", "tar xf x.tar -C out", "cat > docs/x.md <<'E'\nPut it into .claude\nE\nnpm test", "x [a-z]", "python3 -c 'import re; re.sub(\".*\", \"x\", s)'", "x " + numbered(300) + "y",
-			"rm [a-z]*", "rm -rf out/[[:alnum:]]*", "perl -pi -e 's/.*/tool/' x", "rm app/[id]/page.tsx",
+			"rm [a-z]*", "rm -rf out/[[:alnum:]]*", "perl -pi -e 's/.*/tool/' x", "rm app/[id]/page.tsx", "pytest --ignore=.claude", "cloc --exclude-dir=.claude .", "ls | python3 -c \"import sys; open('o','w').write(sys.stdin.read())\"",
 			"cd a; make; cd ../b; make; cd ../c; make; cd ../d; make; python3 - <<'E'\n" + strings.Repeat("total = compute(a, b) + c\n", 250) + "E",
 		},
 	})
