@@ -23,7 +23,7 @@ const heldFormat = `{"version":1,"timestamp":"%[4]s","requestId":"%[1]s-7d1a-4c5
 	`"context":{"agentId":"%[1]s-%[3]d","sessionKey":"agent:%[1]s-%[3]d:direct:%[2]d","messageProvider":"telegram",` +
 	`"sessionId":"%[1]s-02c7-4a7e-9a55-%012[2]d","runId":"%[1]s-run-%[2]d","toolCallId":"call_%[1]s%08[2]d","iteration":1,` +
 	`"channelId":"telegram","userMessages":[{"text":"Please build the staging site and tell me which pages are still drafts."}],` +
-	`"waitMs":125000}}`
+	`"waitMs":595000}}`
 
 // askedByOne is how many of the questions are one agent's: less than it may put
 // within an hour.
@@ -125,6 +125,8 @@ func (c *callers) denied(ctx context.Context, n int, began time.Time) (time.Dura
 			return 0, err
 		case !bytes.HasPrefix(a.text, isOK) || !bytes.Contains(a.text, isDeny):
 			return 0, fmt.Errorf("not a deny: %q", a.text)
+		case a.at.Before(began):
+			return 0, fmt.Errorf("a call was answered %v too early: it was not held any more", began.Sub(a.at))
 		case a.at.After(last):
 			last = a.at
 		}
