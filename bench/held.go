@@ -21,7 +21,7 @@ const (
 // heldRoles are the servers that hold calls: ours, ours beside it with none
 // held, and the least that any server can do.
 var heldRoles = []role{
-	{name: "unheld", title: "ours with Redis, nobody held", redis: true, open: openRedis(1)},
+	{name: "unheld", title: "ours with Redis, none held", redis: true, open: openRedis(1)},
 	{name: "held", title: "ours with Redis, calls held", redis: true, open: openRedis(2)},
 	{name: "wait", title: "a net/http handler that only waits", open: openWait},
 }

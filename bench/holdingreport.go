@@ -36,7 +36,7 @@ func (h *holding) wakeTable(w *strings.Builder) {
 	for _, row := range []struct {
 		title string
 		took  []time.Duration
-	}{{"the owner pauses all agents", h.paused}, {"the gateway is told to stop", h.stopped}} {
+	}{{"the owner pauses all agents", h.paused}, {"the gateway is stopped", h.stopped}} {
 		ends := fmt.Sprintf("%.0f – %.0f", millis(slices.Min(row.took)), millis(slices.Max(row.took)))
 		fmt.Fprintf(w, "%-50s %7.0f ms %13s\n", row.title, millis(quartiles(row.took)[1]), ends)
 	}

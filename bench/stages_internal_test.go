@@ -78,8 +78,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// BenchmarkUsual says what the parts of an allow cost for the usual calls that depend on what the call says.
-func BenchmarkUsual(b *testing.B) {
+// defaults are the policy and what is hidden with nothing configured.
+func defaults(b *testing.B) (*policy.Policy, *redact.Redactor) {
 	rules, _, err := policy.New(policy.Config{Guard: guarded(place{dir: b.TempDir(), redis: "127.0.0.1:6379"})})
 	if err != nil {
 		b.Fatal(err)
@@ -91,6 +91,12 @@ func BenchmarkUsual(b *testing.B) {
 	if err := redactor.Wait(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+	return rules, redactor
+}
+
+// BenchmarkUsual says what the parts of an allow cost for the usual calls that depend on what the call says.
+func BenchmarkUsual(b *testing.B) {
+	rules, redactor := defaults(b)
 	for _, u := range usual {
 		_, c := sample(b)
 		c.Tool, c.Params = u.tool, jsontext.Value(u.params)
@@ -109,17 +115,7 @@ func BenchmarkUsual(b *testing.B) {
 // network and store.
 func BenchmarkStages(b *testing.B) {
 	body, c := sample(b)
-	rules, _, err := policy.New(policy.Config{Guard: guarded(place{dir: b.TempDir(), redis: "127.0.0.1:6379"})})
-	if err != nil {
-		b.Fatal(err)
-	}
-	redactor, err := redact.New(redact.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := redactor.Wait(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	rules, redactor := defaults(b)
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		b.Fatal(err)

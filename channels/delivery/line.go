@@ -79,7 +79,7 @@ type Line struct {
 type chat struct {
 	limit   *rate.Limiter
 	from    time.Time
-	waiting atomic.Int64 // calls that can't wait, until it is their turn
+	waiting atomic.Int64 // calls in turn, see there
 }
 
 const (
@@ -187,7 +187,7 @@ func (l *Line) turn(ctx context.Context, about string) error {
 	return nil
 }
 
-// spareTurn is turn for what can wait: it takes none that a call which can't is waiting for.
+// spareTurn is turn for a call that can wait: it takes a turn only while no call waits in turn.
 func (l *Line) spareTurn(ctx context.Context, about string) error {
 	for {
 		c, err := l.resumed(ctx, about)
