@@ -203,7 +203,7 @@ func (s *conversations) Deny(ctx context.Context, denials ...session.Denial) err
 func (t *tx) deny(at Key, d *session.Denial) {
 	r := t.request(at)
 	open := r == nil || r.Mark == session.MarkPending && r.Body == d.Body
-	if open && t.conversation(placeOf(d.Conversation)) != nil {
+	if open && t.read(placeOf(d.Conversation).state()).Version != (Version{}) {
 		t.remember(at, d.Body, session.MarkDenied, d.Keep)
 	}
 }

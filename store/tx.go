@@ -312,18 +312,15 @@ func (s *core) attempt(j *job) *tx {
 	return t
 }
 
-// load reads what jobs miss.
+// load reads what jobs miss, each for itself: attemptAll gave the keys in this order.
 func (s *core) load(ctx context.Context, keys []Key, jobs []*job) error {
 	found, _, err := s.records.Load(ctx, keys...)
 	if err != nil {
 		return err
 	}
-	for i, k := range keys {
-		r := &known{Record: found[i]}
-		for _, j := range jobs {
-			if !j.done {
-				j.known[k] = r
-			}
+	for _, j := range jobs {
+		for _, k := range j.tx.missing {
+			j.known[k], found = &known{Record: found[0]}, found[1:]
 		}
 	}
 	return nil
