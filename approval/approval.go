@@ -150,8 +150,7 @@ const (
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
 	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once it waits no more
 	leaveAtOnce    = 2
-	answerFirst    = 500 * time.Millisecond // before that, where a crowd leaves
-	crowd          = 100
+	answerFirst    = 150 * time.Microsecond // before that, for each of those who leave together
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60

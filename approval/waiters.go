@@ -84,10 +84,7 @@ func (w *waiters) wakeBehind(id string, version int64) {
 func (w *waiters) patience() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.byID) > crowd {
-		return answerFirst
-	}
-	return 0
+	return min(time.Duration(len(w.byID))*answerFirst, leaveDeadline)
 }
 
 func (w *waiters) ids() []string {

@@ -13,8 +13,9 @@ import (
 )
 
 // request reads a request, and takes one that is not known to be new.
-func (t *tx) request(k Key) *state.Request {
-	r := t.guess(k)
+func (t *tx) request(k Key) *state.Request { return asRequest(t.guess(k)) }
+
+func asRequest(r *known) *state.Request {
 	if len(r.Data) < 32 {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (s *conversations) Deny(ctx context.Context, denials ...session.Denial) err
 }
 
 func (t *tx) deny(at Key, d *session.Denial) {
-	r := t.request(at)
+	r := asRequest(t.read(at)) // it was admitted: mostly it is there
 	open := r == nil || r.Mark == session.MarkPending && r.Body == d.Body
 	if open && t.read(placeOf(d.Conversation).state()).Version != (Version{}) {
 		t.remember(at, d.Body, session.MarkDenied, d.Keep)

@@ -21,7 +21,7 @@ type bulkDeny struct {
 }
 
 const (
-	crowdGroup   = 64
+	crowdGroup   = 256
 	crowdServers = 4   // while the store keeps one group, others are recorded and answered
 	crowdDrawn   = 256 // of a larger one nothing is drawn: it would push all else out of memory
 )
