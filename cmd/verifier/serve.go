@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -243,12 +245,16 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 		a.printf("  config  %s\n", c.Config)
 	}
 	a.printf("  policy  %s\n  state   %s\n  record  %s\n", cmp.Or(cfg.Policy.Profile, "default"), storeName(cfg, state), recordPath(cfg, state))
+	if chats := slices.DeleteFunc(slices.Sorted(maps.Keys(g.channels)), func(name string) bool { return name == approval.Terminal }); len(chats) > 0 {
+		a.printf("  chats   %s\n", strings.Join(chats, ", "))
+	}
 	greetPage(a, cfg, addr, g)
-	if cfg.Store.URL.Set() { // it is met later, perhaps; a database that can't be used has ended this already
-		greetStore(a, g)
+	if cfg.Store.URL.Set() && !greetStore(a, g) { // it is met later, perhaps; a database that can't be used has ended this already
+		return
 	}
 	if err := g.desk.CanAsk(); err != nil {
-		a.printf("  warning %v: every call that needs a person is denied\n", err)
+		a.printf("  warning %v: every call that needs a person is denied\n\n", err)
+		return
 	}
 	a.printf(`
 Try it from a second terminal: we don't know who started this call, so it waits for you.
@@ -259,14 +265,16 @@ Answer from a third:
 `, typedProgram(), c.same(cfg, addr))
 }
 
-// greetStore says so at once where the store can't be used.
-func greetStore(a *app, g *gateway) {
+// greetStore says so at once where the store can't be used, and reports whether it can.
+func greetStore(a *app, g *gateway) bool {
 	ctx, cancel := context.WithTimeout(a.ctx, 400*time.Millisecond)
 	defer cancel()
-	if err := g.store.Ready(ctx); err != nil {
-		a.printf("  warning the store can't be used, and every call is denied until it can:\n          %s\n",
+	err := g.store.Ready(ctx)
+	if err != nil {
+		a.printf("  warning the store can't be used, and every call is denied until it can:\n          %s\n\n",
 			strings.ReplaceAll(err.Error(), "\n", "\n          "))
 	}
+	return err == nil
 }
 
 // same are the flags by which a command finds this server.
