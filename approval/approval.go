@@ -150,7 +150,8 @@ const (
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
 	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once it waits no more
 	leaveAtOnce    = 2
-	answerFirst    = 150 * time.Microsecond // before that, for each of those who leave together
+	answerFirst    = time.Second // before that, where a crowd leaves
+	crowd          = 100
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60

@@ -84,7 +84,10 @@ func (w *waiters) wakeBehind(id string, version int64) {
 func (w *waiters) patience() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return min(time.Duration(len(w.byID))*answerFirst, leaveDeadline)
+	if len(w.byID) > crowd {
+		return answerFirst
+	}
+	return 0
 }
 
 func (w *waiters) ids() []string {

@@ -21,7 +21,7 @@ type bulkDeny struct {
 }
 
 const (
-	crowdGroup   = 256
+	crowdGroup   = 128 // what all servers record together is half of what may wait for a slow disk
 	crowdServers = 4   // while the store keeps one group, others are recorded and answered
 	crowdDrawn   = 256 // of a larger one nothing is drawn: it would push all else out of memory
 )

@@ -61,7 +61,7 @@ func TestH42ADenyAfterTheHoldIsHeardInTimeThoughTheStoreHangs(t *testing.T) {
 // done. Where the store hangs all are answered in time, and each deny is recorded
 // once the store takes it.
 func TestCallsThatEndTogetherEndInTurnAndInTime(t *testing.T) {
-	const calls, places, groups = 300, 64, 4 // more than the first groups can take
+	const calls, places, groups = 600, 64, 4 // more than the first groups can take
 	for name, row := range map[string]struct {
 		ruling approval.Ruling
 		trips  int64 // that the store is on at a time

@@ -249,15 +249,16 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 		a.printf("  chats   %s\n", strings.Join(chats, ", "))
 	}
 	greetPage(a, cfg, addr, g)
-	if cfg.Store.URL.Set() && !greetStore(a, g) { // it is met later, perhaps; a database that can't be used has ended this already
-		return
-	}
+	ready := !cfg.Store.URL.Set() || greetStore(a, g) // it is met later, perhaps; a database that can't be used has ended this already
 	if err := g.desk.CanAsk(); err != nil {
-		a.printf("  warning %v: every call that needs a person is denied\n\n", err)
+		a.printf("  warning %v: every call that needs a person is denied\n", err)
+		ready = false
+	}
+	a.printf("\n")
+	if !ready {
 		return
 	}
-	a.printf(`
-Try it from a second terminal: we don't know who started this call, so it waits for you.
+	a.printf(`Try it from a second terminal: we don't know who started this call, so it waits for you.
   %[1]s send%[2]s --tool exec --params '{"command":"date"}'
 Answer from a third:
   %[1]s watch%[2]s
@@ -271,7 +272,7 @@ func greetStore(a *app, g *gateway) bool {
 	defer cancel()
 	err := g.store.Ready(ctx)
 	if err != nil {
-		a.printf("  warning the store can't be used, and every call is denied until it can:\n          %s\n\n",
+		a.printf("  warning the store can't be used, and every call is denied until it can:\n          %s\n",
 			strings.ReplaceAll(err.Error(), "\n", "\n          "))
 	}
 	return err == nil
