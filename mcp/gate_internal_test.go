@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -356,18 +357,20 @@ func FuzzFromServer(f *testing.F) {
 	})
 }
 
-// slowOutlet takes a message only once it may.
+// slowOutlet takes its first message only once it may.
 type slowOutlet struct {
 	sender
 
+	first      sync.Once
 	begun, may chan struct{}
 }
 
 func (s *slowOutlet) send(text []byte) error {
-	select {
-	case s.begun <- struct{}{}:
+	slow := false
+	s.first.Do(func() { slow = true })
+	if slow {
+		close(s.begun)
 		<-s.may
-	default:
 	}
 	return s.sender.send(text)
 }
@@ -385,6 +388,9 @@ func TestACancellationDoesNotOvertakeItsCall(t *testing.T) {
 		defer close(cancelled)
 		b.client(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	}()
+	for range 1000 { // time enough to overtake it
+		runtime.Gosched()
+	}
 	close(slow.may)
 	<-cancelled
 	if text := b.server.wait(t, "cancelled"); !strings.HasPrefix(text, aCall) {
