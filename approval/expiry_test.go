@@ -30,7 +30,7 @@ func (l *expiries) Append(e audit.Entry) error {
 func TestH53ACardThatAnotherProcessLeftSaysThatItHasExpired(t *testing.T) {
 	s, c, record := openStore(t), newChat(), &expiries{}
 	edit := func(o *approval.Options) {
-		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 1500*time.Millisecond, record, 20*time.Millisecond
+		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, record, 20*time.Millisecond
 	}
 	first := openDesk(t, s, edit)
 	ruling := ask(t, first, nil)
@@ -56,7 +56,7 @@ func TestH53ACardThatAnotherProcessLeftSaysThatItHasExpired(t *testing.T) {
 func TestACardsExpiryIsToldOnce(t *testing.T) {
 	s, c, record := openStore(t), newChat(), &expiries{}
 	edit := func(o *approval.Options) {
-		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 1500*time.Millisecond, record, 5*time.Millisecond // it is noted as shown before that, also on a busy machine
+		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, record, 5*time.Millisecond // it is noted as shown before that, also on a busy machine
 	}
 	first, second := openDesk(t, s, edit), openDesk(t, s, edit)
 	ruling := ask(t, first, nil)

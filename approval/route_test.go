@@ -17,7 +17,7 @@ func routed(t testing.TB, s approval.Store, edit func(*approval.Options), routes
 	t.Helper()
 	first, second = newChat(), newChat()
 	d = openDesk(t, s, func(o *approval.Options) {
-		o.Channels = map[string]approval.Channel{"first": first, "second": second}
+		o.Channels, o.Together = map[string]approval.Channel{"first": first, "second": second}, time.Millisecond
 		o.Terms.People = append(o.Terms.People, approval.Person{Name: "carol", IDs: []string{carol, "telegram:33"}})
 		o.Terms.Routes = routes
 		if edit != nil {
@@ -197,7 +197,7 @@ func denied(t testing.TB, d *approval.Desk, edit func(*approval.Request)) error 
 func TestAQuestionThatNobodyAnswersGoesToTheNext(t *testing.T) {
 	d, first, second := routed(t, openStore(t), nil, approval.Route{
 		Channels: []string{"first"}, Approvers: []string{"alice"},
-		Escalate: []approval.Escalation{{After: 500 * time.Millisecond, Channels: []string{"second"}, Approvers: []string{"bob"}}},
+		Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}, Approvers: []string{"bob"}}},
 	})
 	ruling := ask(t, d, nil)
 	card := first.card(t)
@@ -218,7 +218,7 @@ func TestAQuestionThatNobodyAnswersGoesToTheNext(t *testing.T) {
 
 func TestASettledQuestionGoesNowhere(t *testing.T) {
 	s := openStore(t)
-	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
+	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}
 	tending := func(o *approval.Options) { o.SweepEvery = 10 * time.Millisecond }
 	d, first, second := routed(t, s, tending, route)
 	ruling := ask(t, d, nil)
@@ -238,7 +238,7 @@ func TestASettledQuestionGoesNowhere(t *testing.T) {
 // on with it, and once.
 func TestAnyReplicaEscalatesOnce(t *testing.T) {
 	s := openStore(t)
-	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}
+	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}
 	gone, first, _ := routed(t, s, nil, route)
 	asked := request(func(r *approval.Request) { r.Hold = 0 })
 	if r, err := gone.Ask(t.Context(), &asked); err != nil || r.Ref == "" {
@@ -286,7 +286,7 @@ func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 		},
 		"every step of the route is down": func(o *approval.Options) {
 			o.Channels = map[string]approval.Channel{"first": broken{newChat()}, "second": broken{newChat()}}
-			o.Terms.Routes = []approval.Route{{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Second, Channels: []string{"second"}}}}}
+			o.Terms.Routes = []approval.Route{{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -336,7 +336,7 @@ func TestH43AChannelThatHangsIsADenyInTime(t *testing.T) {
 // its first question is.
 func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
 	d, first, second := routed(t, openStore(t), func(o *approval.Options) {
-		o.Terms.MaxOpen, o.Collect = 1, 500*time.Millisecond
+		o.Terms.MaxOpen, o.Collect = 1, 2*time.Second
 	}, approval.Route{Tools: []string{"write"}, Channels: []string{"second"}, Approvers: []string{"bob"}},
 		approval.Route{Channels: []string{"first"}})
 	one := ask(t, d, nil)

@@ -101,7 +101,7 @@ func (m *memory) denies() (n int) {
 func openSQLite(t *testing.T) (*sqlite.Store, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "verifier.db")
-	s, err := sqlite.Open(path, sqlite.Options{})
+	s, err := sqlite.Open(path, sqlite.Options{Timeout: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func newRig(t *testing.T, store backend, approvals int, edit func(*verifier.Opti
 	t.Cleanup(r.desk.Close)
 	o := verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: store, Record: r.record, Desk: r.desk, Pauses: r.desk.Pauses, Grants: r.desk.Grants, Consents: r.desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: store, StoreWait: patient, Record: r.record, Desk: r.desk, Pauses: r.desk.Pauses, Grants: r.desk.Grants, Consents: r.desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if edit != nil {

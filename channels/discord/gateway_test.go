@@ -139,7 +139,7 @@ func TestAConnectionOnWhichNobodyAnswersIsGivenUp(t *testing.T) {
 func TestHeartbeatsKeepAConnection(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	p.Beat(500 * time.Millisecond)
+	p.Beat(1500 * time.Millisecond)
 	ch, _ := p.start(t)
 	p.listen(t, ch, echo)
 	if err := p.Ready(bounded(t, patience)); err != nil {

@@ -23,7 +23,7 @@ func (r *rig) asAgent(agent, event string) string {
 	r.t.Helper()
 	var out, words bytes.Buffer
 	hook.Run(r.t.Context(), hook.Options{
-		Agent: agent, Owner: true, Timeout: 11 * time.Second,
+		Agent: agent, Owner: true, Timeout: 15 * time.Second,
 		Gateway: func() (hook.Gateway, error) {
 			return hook.Gateway{URL: r.url + "/verify", Secret: []byte(r.secret)}, nil
 		},

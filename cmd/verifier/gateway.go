@@ -135,7 +135,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if g.store, err = openStore(s.config, s.state, s.time); err != nil {
 		return g, err
 	}
-	if err = g.openRecord(s.config, s.state); err != nil {
+	if err = g.openRecord(s.config, s.state, s.time.waits); err != nil {
 		return g, err
 	}
 	if s.between != nil {

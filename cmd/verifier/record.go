@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -18,7 +19,7 @@ import (
 
 // openRecord opens the record, holds it against the head that the store has
 // seen, and notes the start in it.
-func (g *gateway) openRecord(c *config.Config, state *config.State) error {
+func (g *gateway) openRecord(c *config.Config, state *config.State, patience time.Duration) error {
 	key, err := state.RecordKey()
 	if err != nil {
 		return err
@@ -30,7 +31,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	log, err := audit.Open(recordPath(c, state), audit.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: audit.DefaultPatience,
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: cmp.Or(patience, audit.DefaultPatience),
 		Hide: func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
 	if err != nil {

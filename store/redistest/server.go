@@ -4,6 +4,7 @@ package redistest
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -52,19 +53,24 @@ func StartWith(t testing.TB, env []string, args ...string) *Server {
 	return s
 }
 
-// FreePort is a loopback port that nothing listens on at this moment.
+// FreePort is a loopback port that nothing listens on at this moment. It is below those that the system gives to listeners and
+// connections which name none: one of these could take it before the server does, or while that is down.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 20_000 + rand.IntN(12_000) //nolint:gosec // it is no secret
+		l, err := lc.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
 	}
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if err := l.Close(); err != nil || !ok {
-		t.Fatalf("%T, %v", l.Addr(), err)
-	}
-	return addr.Port
+	t.Fatal("no port of a hundred is free")
+	return 0
 }
 
 // Addr is host:port.

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"sync"
 )
 
 // EarlierSchema is that of the version before there were records.
@@ -41,12 +42,22 @@ func (s *Store) Sweep(ctx context.Context) error {
 // Hang keeps the writer busy until release is closed, and says when it is.
 func (s *Store) Hang(release <-chan struct{}) (held <-chan struct{}) {
 	ch := make(chan struct{})
-	go func() {
-		_ = s.records.writer.ask(context.Background(), func(*tx) error {
-			close(ch)
+	hangs := sync.OnceFunc(func() { close(ch) })
+	ask := func() error {
+		return s.records.writer.ask(context.Background(), func(*tx) error {
+			hangs()
 			<-release
 			return nil
 		})
+	}
+	go func() {
+		for errors.Is(ask(), ErrTimeout) {
+			select {
+			case <-ch:
+				return
+			default: // the writer did not come to it in time, and leaves it out
+			}
+		}
 	}()
 	return ch
 }
