@@ -260,21 +260,48 @@ func listedByLs(t *taken) []string {
 	return out
 }
 
+// listedByFd are the files that fd finds: by a part of their name, by their ending, or all. It leaves hidden ones out, and those that git ignores, unless it is told.
 func listedByFd(t *taken) []string {
-	places := *t
+	places, names := *t, []string{"*"}
 	places.operands = t.operands[min(1, len(t.operands)):]
-	if !t.has("-H", "--hidden", "-I", "--no-ignore", "-u") {
-		return kept(&places)
-	}
-	names := []string{"*"}
-	if ends := t.values("-e", "--extension"); len(ends) > 0 {
-		names = nil
-		for _, end := range ends {
-			names = append(names, "*."+end)
+	all := t.has("-H", "--hidden", "-I", "--no-ignore", "-u")
+	if len(t.operands) > 0 && !all {
+		if t.has("-g") {
+			names[0] = t.operands[0].text
+		} else if part := plainParts.Replace(t.operands[0].text); strings.Trim(part, ".*") != "" && plainName.MatchString(part) {
+			names[0] = "*" + part + "*"
 		}
 	}
-	return places.below(names)
+	if ends := t.values("-e", "--extension"); len(ends) > 0 {
+		stem := names[0]
+		names = nil
+		for _, end := range ends {
+			names = append(names, stem+"."+strings.TrimPrefix(end, "."))
+		}
+	}
+	switch {
+	case all:
+		return places.below(names)
+	case names[0] == "*":
+		return kept(&places)
+	}
+	if len(places.operands) == 0 {
+		places.operands = []arg{{text: "."}}
+	}
+	return places.each(func(v string) []string {
+		out := []string{v}
+		for _, name := range names {
+			out = append(out, v+"/**/"+name)
+		}
+		return out
+	})
 }
+
+// plainName is a part of a name, with stars, and plainParts make one of a simple expression: \.go$
+var (
+	plainName  = match(`^[A-Za-z0-9_.*-]+$`)
+	plainParts = strings.NewReplacer(`\.`, ".", ".*", "*", "^", "", "$", "")
+)
 
 func listedByRg(t *taken) []string {
 	places := t.without(1)

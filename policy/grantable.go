@@ -55,8 +55,10 @@ var secretPlaces = append(strings.Fields(`.ssh id_rsa id_dsa id_ecdsa id_ed25519
 	config/database.yml local.settings.json sftp.json sftp-config.json .ftpconfig sitemanager.xml recentservers.xml .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc .subversion/auth .svn/auth .cvspass
 	.sentryclirc .databrickscfg .snowsql/config .dbt/profiles.yml .oci/config .aliyun/config.json .fly/config.yml kaggle.json .huggingface/token huggingface/token .age/keys.txt age/keys.txt .credentials
 	key.properties keystore.properties signing.properties credentials.yml credentials.yaml credentials.toml credentials.csv rootkey.csv /etc/ssl/private /etc/sudoers networkmanager/system-connections .irssi/config .gitconfig .sqlite_history .irb_history
-	token.json cookies.txt wallet.dat`),
-	"login data", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
+	token.json cookies.txt wallet.dat solana/id.json .ethereum/keystore .foundry/keystores .electrum/wallets com.vercel.cli/auth.json netlify/config.json .supabase/access-token stripe/config.toml
+	hcloud/cli.toml configstore/firebase-tools.json .wrangler/config ngrok/ngrok.yml ngrok2/ngrok.yml .cloudflared .snowflake/config.toml .snowflake/connections.toml pip/pip.conf .pip/pip.conf containers/auth.json
+	/etc/kubernetes opencode/mcp-auth.json .openai/auth.json io.datasette.llm/keys.json .config/git/credentials .config/aws .ansible/vault_pass`),
+	"login data", "bitwarden cli", "profile 1/cookies", "application support/google/chrome", "application support/firefox", "chrome/user data", "edge/user data")
 
 // secretEndings are how the names of files end that hold keys or passwords. In code some names end like that, too.
 var (

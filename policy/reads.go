@@ -87,8 +87,12 @@ func namesSecretFile(name string) bool {
 	return isJSON && (strings.Contains(name, "firebase-adminsdk") || len(name) > len("appsettings.") && strings.HasPrefix(name, "appsettings."))
 }
 
-// secretBeginnings are how such names begin.
-var secretBeginnings = strings.Fields(".env id_rsa id_dsa id_ecdsa id_ed25519 client_secret")
+var (
+	// secretBeginnings are how such names begin.
+	secretBeginnings = strings.Fields(".env id_rsa id_dsa id_ecdsa id_ed25519 client_secret")
+	// secretNameParts are in all such names.
+	secretNameParts = append(strings.Fields("_accesskeys.csv firebase-adminsdk appsettings."), secretBeginnings...)
+)
 
 // isGits reports whether a path is a directory in which git keeps its settings and what it has fetched, or in it. Windows leaves dots and blanks at the end out.
 func isGits(name string) bool {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func (s *secretIndex) findNamed(pl *Plan, c *toolcall.Call, t *text, does *comma
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
-	case r.runs && does.Known() || !t.place && find(s.places, t.bare) == nil && !mayEndSo(t.lower) && !mayEndSo(t.bare):
+	case r.runs && does.Known() || !t.place && find(s.places, t.bare) == nil && !mayBeSecret(t.lower) && !mayBeSecret(t.bare):
 	case r.commands:
 		if pl.Secret = s.placeIn(string(t.values)); pl.Secret == "" {
 			pl.Secret = s.placeIn(string(t.bare))
@@ -99,20 +100,28 @@ func (s *secretIndex) placeIn(text string) string {
 		}
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>=,", c) }) {
-		if endsAsKey(word) {
+		if endsAsKey(word) || namesSecretFile(word) {
 			return bounded(word, "")
 		}
 	}
 	return string(find(s.places, text))
 }
 
-// mayName reports whether a text names a place where secrets are kept, or holds the ending of a file of keys. If not, none of its words does.
+// mayName reports whether a text names a place where secrets are kept, or holds a part of the name of a file of keys. If not, none of its words does.
 func (s *secretIndex) mayName(text string) bool {
-	return find(s.places, text) != nil || strings.Contains(text, ".") && mayEndSo(strings.ToLower(text))
+	if find(s.places, text) != nil {
+		return true
+	}
+	return mayBeSecret([]byte(command.Fold(text)))
+}
+
+// mayBeSecret reports whether a text holds a part of the name of a file of keys.
+func mayBeSecret(lower []byte) bool {
+	return mayEndSo(lower) || slices.ContainsFunc(secretNameParts, func(part string) bool { return bytes.Contains(lower, []byte(part)) })
 }
 
 // mayEndSo reports whether a text holds the ending of a file of keys.
-func mayEndSo[T string | []byte](lower T) bool {
+func mayEndSo(lower []byte) bool {
 	for at := range len(lower) - 1 {
 		if lower[at] != '.' {
 			continue

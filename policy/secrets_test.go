@@ -28,10 +28,15 @@ func TestPlacesOfSecrets(t *testing.T) {
 		"/x/logins.json": true, "~/.pypirc": true, "~/.cargo/credentials.toml": true, "~/.pgpass": true, "~/.my.cnf": true, "~/.kube/config": true,
 		"~/.config/gcloud/access_tokens.db": true, "/etc/shadow": true, "@/root/.ssh/id_rsa": true,
 		".envrc": true, "web/.dev.vars": true, ".flaskenv": true, "prod.env": true, "config/staging.env": true, ".yarnrc.yml": true, "~/.m2/settings.xml": true, "~/.gradle/gradle.properties": true,
+		"/home/me/app/.env_test": true, "id_rsa_work": true, "~/keys/id_ed25519_work": true, "client_secret_123.json": true, "x-firebase-adminsdk-y.json": true, "ann_accessKeys.csv": true, "appsettings.Production.json": true,
+		"~/.config/solana/id.json": true, "~/.ethereum/keystore/UTC--1": true, "~/.foundry/keystores/dev": true, "~/.electrum/wallets/default_wallet": true, "~/.local/share/com.vercel.cli/auth.json": true, "~/.config/netlify/config.json": true,
+		"~/.supabase/access-token": true, "~/.config/stripe/config.toml": true, "~/.config/hcloud/cli.toml": true, "~/.config/configstore/firebase-tools.json": true, "~/.config/.wrangler/config/default.toml": true, "~/.config/ngrok/ngrok.yml": true,
+		"~/.cloudflared/cert.json": true, "~/.snowflake/config.toml": true, "~/.config/pip/pip.conf": true, "~/.config/containers/auth.json": true, "/run/user/1000/containers/auth.json": true, "/etc/kubernetes/admin.conf": true,
+		"~/.local/share/opencode/mcp-auth.json": true, "~/.openai/auth.json": true, "~/.config/io.datasette.llm/keys.json": true, "~/.config/git/credentials": true, "~/.config/Bitwarden CLI/data.json": true, "~/.config/aws/credentials": true, "~/.ansible/vault_pass": true,
 		"/etc/wireguard/wg0.conf": true, ".git/config": true, "server.key": true, "credentials.json": true,
 		"process.env": false, "environment.ts": false, "gradle.properties": false, ".git/HEAD": false, "settings.xml": false, ".yarnrc": false,
 		"monkey.key.md": false, "package.json": false, "src/cookies.ts": false, "docs/history.md": false, "keys.go": false, "config/hosts.yml": false,
-		"a/.key": false, "pem.txt": false, "docker/config.json": false,
+		"appsettings.json": false, "src/environment.ts": false, "src/my_client_secret.go": false, "docs/id.json": false, "a/.key": false, "pem.txt": false, "docker/config.json": false,
 	} {
 		if got := secretOf(t, "read", fmt.Sprintf(`{"path":%q}`, path)); (got != "") != secret {
 			t.Errorf("read %s: %q", path, got)
@@ -69,7 +74,7 @@ func TestCommandsThatReadWidely(t *testing.T) {
 		// Any word of a program that shows files may name one.
 		"grep -e. .env": true, "grep --regexp=. ~/.netrc": true, "rg -e. .env": true, "find . -name .env -exec cat {} +": true, "find . -name '*.pem' -exec cat {} +": true,
 		"find . -name .env | xargs cat": true, "cat $(find . -name '.e*')": true, "grep '' --include=.env -r .": true, "sed '$r.env' README.md": true, "sort -m .env": true,
-		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "find . -type f -exec cat {} +": true,
+		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "fd -e pem | xargs cat": true, `fd '\.pem$' | xargs cat`: true, "fd -g '*.pem' -x cat": true, `fd '^id_rsa' -x cat`: true, `fd '.*\.go$' | xargs cat`: false, "fd . src -x cat": false, "fd -e env | xargs cat": true, "fd id_rsa | xargs cat": true, "fd credentials.json -x cat": true, "fd -e go | xargs cat": false, "fd main | xargs cat": false, "fd handler src -x cat": false, "find . -type f -exec cat {} +": true,
 		"rg -g.env .": true, "find -files0-from .env": true, "git -C web log -S.env": true, "git -C web commit -m 'load .env'": false,
 		"git commit -m 'load .env'": false, "echo .env >> .gitignore": false, "find . -name .env": false, "stat .env": false, "test -f .env": false, "touch .env": false,
 		"grep -rn '\\.env' src": false, "grep -rn -e .env src": false, "grep -rn TODO --exclude=.env .": false, "jq .env package.json": false, "awk '/.env/' README.md": false,
