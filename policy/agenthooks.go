@@ -3,6 +3,7 @@ package policy
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +14,11 @@ import (
 // asksPaths are the ends of paths in which coding agents read which hooks and plugins they run: a call that changes one may take away what
 // asks about calls. Plain folders of such names are for much else, so that only their files count.
 var asksPaths = pairs(`.claude/settings.json .claude/settings.local.json claude-code/managed-settings.json claude-code/managed-settings.d
-	claudecode/managed-settings.json claudecode/managed-settings.d
+	claudecode/managed-settings.json claudecode/managed-settings.d .claude/plugins
 	.codex/config.toml .codex/hooks.json .codex/hooks codex/requirements.toml codex/managed_config.toml
 	.gemini/settings.json .gemini/trustedfolders.json .gemini/.env .gemini/extensions gemini-cli/settings.json gemini-cli/system-defaults.json geminicli/settings.json
 	.opencode/plugin .opencode/plugins .opencode/opencode.json .opencode/opencode.jsonc opencode/plugin opencode/plugins opencode/opencode.json opencode/opencode.jsonc
-	.opencode/tool .opencode/tools opencode/tool opencode/tui.json opencode/verifier-tui.js /opencode.json /opencode.jsonc`)
+	.opencode/tool .opencode/tools .opencode/config.json opencode/tool opencode/tools opencode/config.json opencode/tui.json opencode/verifier-tui.js /opencode.json /opencode.jsonc`)
 
 // asksNames are the same, to be looked up.
 var asksNames = func() map[pathEnd]bool {
@@ -109,7 +110,10 @@ func changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
 	if len(does.Unknown) == 0 && !does.Code && !does.Rewrites && !does.Fetched {
 		return false
 	}
-	if startsAgent(does, t) && t.readings(true, func(b []byte) bool { return find(unhooked, b) != nil || starts(t.raw, []byte("HOME=")) }) {
+	agent := startsAgent(does, t)
+	if t.readings(true, func(b []byte) bool {
+		return (agent || setsForAll.Match(b)) && find(unhooked, b) != nil || agent && (starts(t.raw, []byte("HOME=")) || otherHooks.Match(b))
+	}) {
 		return true
 	}
 	return slices.ContainsFunc(does.Words, named) || t.readings(true, func(b []byte) bool { return find(asksWords, b) != nil })
@@ -118,18 +122,31 @@ func changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
 // endsWord reports whether a character ends a path in a text that was not read as a command.
 func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
 
-// startsAgent reports whether a command may start a coding agent: by its name, as a package, or in code that we don't read.
+// startsAgent reports whether a command may start a coding agent: by its name, as a package, by a program that starts others, or in code that we don't read.
 func startsAgent(does *command.Command, t *text) bool {
 	named := func(p command.Program) bool { return find(agentNames, []byte(strings.ToLower(p.Name))) != nil }
-	return slices.ContainsFunc(does.Programs, named) || (does.Fetched || does.Code) && find(agentNames, t.lower) != nil
+	if slices.ContainsFunc(does.Programs, named) {
+		return true
+	}
+	runs := does.Fetched || does.Code || slices.ContainsFunc(does.Programs, func(p command.Program) bool { return starters[p.Name] })
+	return runs && find(agentNames, t.lower) != nil
 }
+
+// starters are programs whose arguments are a command, and that are not read as one.
+var starters = words(`script tmux screen systemd-run flock strace ltrace unshare nsenter chroot su sudo doas runuser parallel rlwrap bwrap firejail proot fakeroot xvfb-run dbus-run-session dbus-launch setarch prlimit numactl
+	cgexec start-stop-daemon daemonize daemon faketime proxychains proxychains4 torsocks tsocks gdb lldb perf valgrind entr watchexec nodemon pm2 expect at batch crontab open osascript cmd start powershell pwsh`)
 
 // A coding agent that is started so reads other settings than those that name our hook, or runs no hooks. The second list has its options and variables.
 var (
 	agentNames = wordsOf("claude claude-code codex gemini gemini-cli opencode opencode-ai")
 	unhooked   = wordsOf(`--bare --setting-sources --settings disableallhooks claude_config_dir claude_code_simple claude_code_safe_mode --safe-mode
 		codex_home --disable --ignore-user-config --profile features features.hooks features.codex_hooks gemini_cli_home gemini_cli_system_settings_path hooksconfig
-		opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure`)
+		opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure --plugin-dir`)
+	// otherHooks are commands of the agents' own that change what they run, and options of codex for another part of its settings.
+	otherHooks = regexp.MustCompile(`\bclaude\s+plugins?\s+(install|i|add|enable|disable|update|uninstall|remove|marketplace)\b|\bgemini\s+(extensions?\s+(install|link|enable|disable|update|uninstall|new)|hooks?)\b|\bopencode\s+plug(in)?\b|` +
+		`\bcodex\b(?:[^;&|\n]|\\\n)*\s(-p\b|(-c|--config)[\s=]*["']?(profile|hooks)\b)`)
+	// setsForAll are commands that set variables for all programs that are started later.
+	setsForAll = regexp.MustCompile(`\b(set-environment|setenv|setx)\b`)
 )
 
 func wordsOf(list string) *matcher {

@@ -99,7 +99,8 @@ test("an ordinary day asks for what the owner wants to be asked about", patient,
 	assert.match(ann.asked.find(({ text }) => /tool +edit/.test(text)).text, /│ - hello, world\n *│ \+ bonjour/);
 	assert.equal(execFileSync("git", ["log", "-1", "--format=%s", "main"], { cwd: remote, encoding: "utf8" }).trim(), "Greet in French");
 	assert.match(readFileSync(join(workspace, "MEMORY.md"), "utf8"), /French/);
-	assert.ok(ann.asked.length <= wanted, `${ann.asked.length} questions`);
+	const counted = ann.asked.filter((a) => !shown(a).startsWith(`web_fetch: ${rig.page.url}`)); // the page is on this machine, and such an address asks
+	assert.ok(counted.length <= wanted, `${counted.length} questions`);
 });
 
 test("the same day with a page that gives orders: each of them is asked about or refused", patient, async () => {

@@ -22,7 +22,7 @@ test("what the plugin's own scope leaves out is not asked about, and taints all 
 	const answer = rig.script(`${exec("echo clean-in-scope")}\n${fetchPage()}\n${exec("touch after-a-page-out-of-scope")}`);
 	const card = await rig.denied();
 	assert.match(card, /level +untrusted/);
-	assert.match(card, /web_fetch 127\.0\.0\.1/);
+	assert.match(card, /fetched 127\.0\.0\.1/);
 	assert.match(await answer, /clean-in-scope[^]*Denied by the owner/);
 	assert.equal(rig.ran("after-a-page-out-of-scope"), false);
 	const made = (await rig.decisions()).slice(before);
