@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -262,6 +263,25 @@ func TestWhatACommandWritesIsShown(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %s, want %s: %+v", text, got, want, c)
+		}
+	}
+}
+
+// TestAddLeavesNothingOut: what one of several commands does, they do together.
+func TestAddLeavesNothingOut(t *testing.T) {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[command.Command]()) {
+		var one, all command.Command
+		value := reflect.ValueOf(&one).Elem().FieldByIndex(field.Index)
+		switch value.Kind() {
+		case reflect.Bool:
+			value.SetBool(true)
+		case reflect.String:
+			value.SetString("x")
+		default:
+			value.Set(reflect.MakeSlice(value.Type(), 1, 1))
+		}
+		if all.Add(one); reflect.ValueOf(all).FieldByIndex(field.Index).IsZero() {
+			t.Errorf("%s is lost", field.Name)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (r *reader) run(args []arg, doc *arg) {
 		r.Strays, r.StraysFar = true, !isInspection(n, args[1:])
 	}
 	r.Wider = r.Wider || isWider(n, k, args[1:])
+	r.Prompts = r.Prompts || prompts(n, args[1:], doc)
 	r.expansions(n, args[1:])
 	r.alters(n, args[1:])
 	r.picks(n, args[1:], r.fed != nil)

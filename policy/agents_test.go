@@ -26,7 +26,12 @@ func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 	for command, want := range map[string]taint.Mode{
 		"go test ./...": taint.Allow, "git status": taint.Allow, "npm test": taint.Allow, "python3 build.py": taint.Allow, "sh -c 'ls -l'": taint.Allow,
 		"sh": taint.Confirm, "bash -i": taint.Confirm, "python3": taint.Confirm, "python3 -": taint.Confirm, "cat | sh": taint.Confirm, "node -i": taint.Confirm,
-		"sudo -u me bash": taint.Confirm, "env sh": taint.Confirm, "eval \"$X\"": taint.Confirm,
+		"sudo -u me bash": taint.Confirm, "env sh": taint.Confirm,
+		"script -q /dev/null": taint.Confirm, "sudo -i": taint.Confirm, "sudo -u me -s": taint.Confirm, "su": taint.Confirm, "sudo su": taint.Confirm, "tmux": taint.Confirm, "screen": taint.Confirm, "chroot . sh": taint.Confirm, "unshare sh": taint.Confirm, "rlwrap sh": taint.Confirm, "strace sh": taint.Confirm,
+		"python3 -m code": taint.Confirm, "python3 -i x.py": taint.Confirm, "python3 -m pdb x.py": taint.Confirm, "node -i x.js": taint.Confirm, "perl -de1": taint.Confirm, "deno repl": taint.Confirm, "bun repl": taint.Confirm, "gdb ./x": taint.Confirm, "sqlite3 x.db": taint.Confirm,
+		"ed x": taint.Confirm, "vim": taint.Confirm, "less main.go": taint.Confirm, "rails c": taint.Confirm, "docker run -it alpine": taint.Confirm, "make -f -": taint.Confirm, "awk -f -": taint.Confirm, "sed -f -": taint.Confirm, "psql app": taint.Confirm, "cd x && vim": taint.Confirm,
+		"python3 -m pytest -x": taint.Allow, "python3 build.py -i": taint.Allow, "sudo sed -i s/a/b/ x": taint.Allow, "sqlite3 x.db 'select 1'": taint.Allow, "sqlite3 -header x.db .tables": taint.Allow, "psql -c 'select 1'": taint.Allow, "make -f other.mk": taint.Allow, "node x.js": taint.Allow, "git log": taint.Allow,
+		"perl -ne 'print' x": taint.Allow, "psql app <<E\nselect 1;\nE": taint.Allow, "eval \"$X\"": taint.Confirm,
 	} {
 		for _, tool := range []string{"exec", "exec_open"} {
 			c := call(tool, `{"command":`+strconv.Quote(command)+`,"workdir":"/home/me/app"}`)

@@ -124,7 +124,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	r := set.find(c.Tool)
 	t := read(c)
 	does, only := r.effects(c, t)
-	if r.open && does.Opaque != "" {
+	if r.open && (does.Opaque != "" || does.Prompts) {
 		r = set.find(openShell)
 	}
 	*plan.Plan = Plan{
