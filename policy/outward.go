@@ -14,13 +14,17 @@ const outwardRule = "outward"
 
 // outward says why a command of a coding agent asks at every level, as a sentence; "" where it does not. A coding agent's shell
 // may look, build, test, fetch and write in the workspace in its owner's own conversation. What sends something out, publishes,
-// deletes elsewhere, shows secrets or changes the agent's hooks is asked about there too. So it is for a tool that takes a command and that nothing is known
+// deletes elsewhere, shows secrets, writes what other programs run or changes the agent's hooks is asked about there too. So it is for a tool that takes a command and that nothing is known
 // of: the agent's next version may bring another shell.
 func (p *Policy) outward(pl *Plan, c *toolcall.Call, t *text, does *command.Command) string {
 	switch {
 	case pl.changesHooks(c, t, does):
 		return "This may change which hooks a coding agent runs, and so whether it asks."
-	case !codingAgents[c.Agent()] || !pl.Shell && pl.rule.known:
+	case !codingAgents[c.Agent()]:
+		return ""
+	case fileWriters[pl.rule.name] && pl.writesObeyed(c, t):
+		return "This writes a file outside the workspace that other programs run or obey later."
+	case !pl.Shell && pl.rule.known:
 		return ""
 	case !pl.Shell:
 		given := commandsGiven(c)
@@ -41,6 +45,22 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, t *text, does *command.Comm
 		return "This reads a place where secrets are kept."
 	}
 	return ""
+}
+
+// writesObeyed reports whether a call writes a file outside the workspace that other programs run or obey: what a shell reads when it starts, keys for ssh, services, programs. A shell asks about all
+// files there; what agents write beside their work, such as plans and notes, passes here.
+func (pl *Plan) writesObeyed(c *toolcall.Call, t *text) bool {
+	return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool {
+		if len(pl.inside) > 0 && within(name, pl.inside) {
+			return false
+		}
+		parts := partsOfPath(name)
+		if slices.ContainsFunc(parts, func(part string) bool { return runLater[part] }) {
+			return true
+		}
+		dir := parts[max(0, len(parts)-2)]
+		return dir == "bin" || dir == "sbin"
+	})
 }
 
 // deletesOutside reports whether a command deletes something that is not in the workspace, or whose name only the shell knows. What

@@ -358,3 +358,28 @@ crontab -l
 launchctl list
 mkdir -p x && cd x && go mod init example.com/x
 `
+
+// TestH773AFileThatOtherProgramsObeyAsks: what a coding agent's tool for files writes outside the workspace. Its shell asks about the same.
+func TestH773AFileThatOtherProgramsObeyAsks(t *testing.T) {
+	p := must(t, policy.Config{})
+	for mode, files := range map[taint.Mode]string{
+		taint.Confirm: `/home/me/.bashrc /home/me/.zshenv ~/.profile ~/.ssh/authorized_keys ../.bashrc /home/me/.config/environment.d/x.conf /home/me/.config/autostart/x.desktop /home/me/.config/systemd/user/x.service
+			/home/me/.local/bin/claude /usr/local/bin/git /home/me/Library/LaunchAgents/x.plist /etc/profile.d/x.sh /home/me/.BASHRC /home/me/app/../.bashrc /home/me/.gitconfig`,
+		taint.Allow: "main.go .github/workflows/ci.yml /home/me/app/.vscode/settings.json dotfiles/.bashrc bin/run /home/me/notes/plan.md /tmp/x.py /home/me/.claude/plans/plan.md /home/me/other/main.go",
+	} {
+		for file := range strings.FieldsSeq(files) {
+			for _, agent := range []string{"claude-code", "codex", "gemini", "opencode"} {
+				if v := ownCall(t, p, agent, "write", map[string]string{"file_path": file, "content": "x"}); v.Mode != mode {
+					t.Errorf("%s of %s: %s, want %s: %q", file, agent, v.Mode, mode, v.Sentences())
+				}
+			}
+		}
+	}
+	home := toolcall.Call{Tool: "write", Params: []byte(`{"file_path":".bashrc","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: "/home/me"}}
+	if v := p.Judge(&home, session.View{Level: taint.Owner}); v.Mode != taint.Confirm {
+		t.Errorf("in a home directory: %s", v.Mode)
+	}
+	if v := ownCall(t, p, "main", "write", map[string]string{"path": "/home/me/.bashrc", "content": "x"}); v.Mode != taint.Allow {
+		t.Errorf("OpenClaw's: %s", v.Mode)
+	}
+}
