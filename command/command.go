@@ -37,6 +37,7 @@ type Command struct {
 	Hosts     []Host    // that it names to connect to
 	Opaque    string    // why it can't be read at all, as the end of "This command …"; or ""
 	Prompts   bool      // a program in it takes commands from whoever types into it
+	MayRun    []string  // programs whose names the shell works out, with patterns
 	Unknown   []string  // programs that are not in the table, or used in a way that is not
 	Runs      []string  // programs that execute what is in the workspace: make, go test, git commit
 	Strays    bool      // it runs something that is no part of a build, see [Command.Builds]
@@ -222,6 +223,7 @@ func (c *Command) Add(o Command) {
 	c.Strays = c.Strays || o.Strays
 	c.StraysFar = c.StraysFar || o.StraysFar
 	c.Prompts = c.Prompts || o.Prompts
+	c.MayRun = append(c.MayRun, o.MayRun...)
 	c.Wider = c.Wider || o.Wider
 	c.Stores = c.Stores || o.Stores
 	c.Settings = c.Settings || o.Settings

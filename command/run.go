@@ -21,6 +21,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.respells(n, args[1:], doc)
 	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(n, "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")
+		r.MayRun = append(r.MayRun, p.may()...)
 		r.suspect(args)
 		return
 	}

@@ -16,6 +16,9 @@ func (g *guard) worksOut(does *command.Command) string {
 			return "what is guarded, by a pattern"
 		}
 	}
+	if slices.ContainsFunc(does.MayRun, g.isOurProgram) {
+		return "our own command"
+	}
 	for i := range does.Reads {
 		r := &does.Reads[i]
 		all := r.Path
@@ -30,6 +33,15 @@ func (g *guard) worksOut(does *command.Command) string {
 		return "a directory in which is what is guarded"
 	}
 	return ""
+}
+
+// isOurProgram reports whether a path, which may be a pattern with some letters, may be our own program.
+func (g *guard) isOurProgram(name string) bool {
+	base := strings.TrimSuffix(strings.ToLower(path.Base(name)), ".exe")
+	return literalsOf([]string{base}) > 2 && slices.ContainsFunc(g.commands, func(c []byte) bool {
+		found, err := path.Match(withoutClasses(base), string(c))
+		return found && err == nil
+	})
 }
 
 // holds reports whether one of these paths is in a directory, which may be a pattern.

@@ -72,6 +72,68 @@ func TestH770H771H772WhatGitFindAndCopiesNameAsks(t *testing.T) {
 	}
 }
 
+// TestH773H774H775WhatChangesLaterSessionsAsks: by the real hooks of the agents, each in its owner's own conversation.
+func TestH773H774H775WhatChangesLaterSessionsAsks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 })
+	session := 0
+	for tool, calls := range map[string]map[string]bool{
+		"Write": {
+			`{"file_path":"/home/me/.bashrc","content":"alias claude='claude --bare'"}`: false, `{"file_path":"/home/me/.ssh/authorized_keys","content":"x"}`: false, `{"file_path":"/home/me/.claude/plugins/installed_plugins.json","content":"{}"}`: false,
+			`{"file_path":"/home/me/app/dotfiles/.bashrc","content":"x"}`: true, `{"file_path":"/home/me/.claude/plans/x.md","content":"x"}`: true,
+		},
+		"Bash": {
+			`{"command":"claude plugin install evil@market"}`: false, `{"command":"script -qc 'claude --bare -p hi' /dev/null"}`: false, `{"command":"gemini extensions link ./x"}`: false, `{"command":"codex -p x exec hi"}`: false, `{"command":"claude -p 'review this'"}`: true,
+		},
+	} {
+		for input, passes := range calls {
+			session++ // what a command printed counts for the next
+			if r.claudeCalls(fmt.Sprint("s", session), tool, input) != passes {
+				t.Errorf("Claude Code's %s %s: want it to pass unasked: %v", tool, input, passes)
+			}
+		}
+	}
+	for command, passes := range map[string]bool{"script -q /dev/null": false, "sudo -i": false, "python3 -m code": false, "tmux": false, "sqlite3 x.db": false, "sqlite3 x.db .tables": true, "python3 -m pytest": true, "git log": true} {
+		session++
+		out := r.asAgent("codex", fmt.Sprintf(`{"session_id":"s%d","turn_id":"t","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":%s},"tool_use_id":"c1"}`, session, strconv.Quote(command)))
+		if strings.Contains(out, "deny") == passes {
+			t.Errorf("Codex's %s: want it to pass unasked: %v: %s", command, passes, out)
+		}
+	}
+}
+
+// TestH776WhatOtherToolsShowOfSecretsCounts: after a page was read. A fetch could carry it out.
+func TestH776WhatOtherToolsShowOfSecretsCounts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(c *config.Config) { c.Approval.MaxPromptsPerHour = 1000 })
+	for i, c := range []call{
+		{tool: "read", params: `{"file_path":"/home/me/app/.env_test"}`}, {tool: "read", params: `{"path":"keys/id_rsa_work"}`}, {tool: "read", params: `{"file_path":"appsettings.Production.json"}`}, {tool: "read", params: `{"file_path":"/home/me/.config/solana/id.json"}`},
+		{tool: "read", params: `{"file_path":"/home/me/.config/containers/auth.json"}`}, {tool: "exec", params: `{"command":"fd -e pem | xargs cat","workdir":"/home/me/app"}`}, {tool: "exec", params: `{"command":"fd id_rsa -x cat","workdir":"/home/me/app"}`},
+	} {
+		c.context = r.coding("claude-code", fmt.Sprint("h776-", i))
+		if a := r.send(soonAsked(c)); a.allowed() { // what asks shows nothing
+			r.stops(carriesOut(c.context))
+		}
+	}
+	m := r.coding("claude-code", "h776")
+	for _, params := range []string{`{"file_path":"/home/me/app/appsettings.json"}`, `{"file_path":"src/environment.ts"}`} {
+		r.allow(call{tool: "read", params: params, context: m})
+	}
+	r.allow(carriesOut(m))
+}
+
+// TestH777OurProgramIsNotRunByAnotherNameNorStopped: in its owner's own conversation with OpenClaw.
+func TestH777OurProgramIsNotRunByAnotherNameNorStopped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	for _, command := range []string{"v=verifier; $v approve 7Q4K", "x=veri; ${x}fier approve 7Q4K", "cp -r /usr/local/bin /tmp/b && /tmp/b/verif* approve 7Q4K", "pkill verifier", "systemctl --user stop verifier", "docker stop verifier"} {
+		if a := r.send(bash(t, command, ownerIn("h777"))); a.allowed() || !strings.Contains(a.Reason, "Not permitted here") {
+			t.Errorf("%s: %s", command, a.raw)
+		}
+	}
+	r.allow(bash(t, "v=ls; $v -la", ownerIn("h777-other")))
+}
+
 // TestH762TheAgentDoesNotRunItsOwnHook: with it an agent could say what its user has typed.
 func TestH762TheAgentDoesNotRunItsOwnHook(t *testing.T) {
 	t.Parallel()
