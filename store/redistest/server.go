@@ -4,7 +4,8 @@ package redistest
 
 import (
 	"context"
-	"math/rand/v2"
+	"crypto/rand"
+	"encoding/binary"
 	"net"
 	"os"
 	"os/exec"
@@ -59,7 +60,9 @@ func FreePort(t testing.TB) int {
 	t.Helper()
 	var lc net.ListenConfig
 	for range 100 {
-		port := 20_000 + rand.IntN(12_000) //nolint:gosec // it is no secret
+		var some [2]byte
+		_, _ = rand.Read(some[:]) // it never fails
+		port := 20_000 + int(binary.BigEndian.Uint16(some[:]))%12_000
 		l, err := lc.Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
 			continue
