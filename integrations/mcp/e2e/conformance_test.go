@@ -15,7 +15,7 @@ const conformanceTools = "__transient_tool_for_list_changed json_schema_2020_12_
 	"test_input_required_result_multi_round test_input_required_result_multiple_inputs test_input_required_result_request_state test_input_required_result_sampling " +
 	"test_input_required_result_tampered_state test_logging_tool test_missing_capability test_multiple_content_types test_reconnection test_sampling test_simple_text " +
 	"test_streaming_elicitation test_tool_with_logging test_tool_with_progress test_trigger_prompt_change test_trigger_tool_change test_x_mcp_header " +
-	"resources/read resources/subscribe resources/unsubscribe prompts/get completion/complete (subscriptions/listen)"
+	"resources/read resources/subscribe resources/unsubscribe prompts/get completion/complete (subscriptions/listen) (unknown/method)"
 
 // check is one of a case.
 type check struct{ scenario, name string }
