@@ -101,7 +101,7 @@ func ParseIn(dir, text string) Command {
 }
 
 func newReader(dir string) *reader {
-	r := &reader{lang: syntax.LangBash}
+	r := &reader{lang: syntax.LangBash, mayRun: map[string]bool{}}
 	if dir != "" {
 		r.at = resolve("", dir)
 		r.Climbs = strings.Contains(dir, "..") && climbs(dir)
@@ -294,6 +294,8 @@ type reader struct {
 	decodes string   // a program that turns data into text
 	says    []string // words that may hold an address: they count if a program that we don't know may use them
 	docs    []string // here-documents, which such a program may run
+	isFed   bool     // a file is its input
+	mayRun  map[string]bool
 
 	cds, leadingCds int // how often it changes the directory, and how often at the start of all that follows, see [leadsBy]
 

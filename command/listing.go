@@ -289,7 +289,13 @@ func listedByFd(t *taken) []string {
 		places.operands = []arg{{text: "."}}
 	}
 	return places.each(func(v string) []string {
-		out := []string{v}
+		switch {
+		case isHidden(v):
+			return append(anyDepth(v, []string{"*"}), v)
+		case strings.Contains(v, ".."):
+			return []string{unknown}
+		}
+		out := []string{v, v + "/" + listed}
 		for _, name := range names {
 			out = append(out, v+"/**/"+name)
 		}

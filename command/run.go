@@ -21,7 +21,11 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.respells(n, args[1:], doc)
 	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(n, "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")
-		r.MayRun = append(r.MayRun, p.may()...)
+		for _, v := range p.may() {
+			if !r.mayRun[v] {
+				r.MayRun, r.mayRun[v] = append(r.MayRun, v), true
+			}
+		}
 		r.suspect(args)
 		return
 	}
@@ -39,7 +43,7 @@ func (r *reader) run(args []arg, doc *arg) {
 		r.Strays, r.StraysFar = true, !isInspection(n, args[1:])
 	}
 	r.Wider = r.Wider || isWider(n, k, args[1:])
-	r.Prompts = r.Prompts || prompts(n, args[1:], doc)
+	r.Prompts = r.Prompts || prompts(n, args[1:], r.isFed || doc != nil)
 	r.expansions(n, args[1:])
 	r.alters(n, args[1:])
 	r.picks(n, args[1:], r.fed != nil)

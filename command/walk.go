@@ -166,9 +166,12 @@ func (r *reader) apart(stmts ...*syntax.Stmt) {
 // stmt reads a statement with its redirections.
 func (r *reader) stmt(s *syntax.Stmt) {
 	var doc *arg
-	was := r.fed
-	defer func() { r.fed = was }()
+	was, wasFed := r.fed, r.isFed
+	defer func() { r.fed, r.isFed = was, wasFed }()
 	for _, d := range s.Redirs {
+		if d.Op == syntax.RdrIn {
+			r.isFed = d.Word.Lit() != "" && !strings.HasPrefix(d.Word.Lit(), "/dev/") && !strings.HasPrefix(d.Word.Lit(), "/proc/")
+		}
 		if d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut || d.Op == syntax.DplIn || d.Op == syntax.WordHdoc || d.Hdoc != nil {
 			r.fed = nil // what comes in is not what the pipe has
 		}

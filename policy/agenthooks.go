@@ -14,7 +14,7 @@ import (
 // asksPaths are the ends of paths in which coding agents read which hooks and plugins they run: a call that changes one may take away what
 // asks about calls. Plain folders of such names are for much else, so that only their files count.
 var asksPaths = pairs(`.claude/settings.json .claude/settings.local.json claude-code/managed-settings.json claude-code/managed-settings.d
-	claudecode/managed-settings.json claudecode/managed-settings.d .claude/plugins
+	claudecode/managed-settings.json claudecode/managed-settings.d plugins/installed_plugins.json plugins/known_marketplaces.json hooks/hooks.json
 	.codex/config.toml .codex/hooks.json .codex/hooks codex/requirements.toml codex/managed_config.toml
 	.gemini/settings.json .gemini/trustedfolders.json .gemini/.env .gemini/extensions gemini-cli/settings.json gemini-cli/system-defaults.json geminicli/settings.json
 	.opencode/plugin .opencode/plugins .opencode/opencode.json .opencode/opencode.jsonc opencode/plugin opencode/plugins opencode/opencode.json opencode/opencode.jsonc
@@ -112,7 +112,7 @@ func changesHooks(c *toolcall.Call, t *text, does *command.Command) bool {
 	}
 	agent := startsAgent(does, t)
 	if t.readings(true, func(b []byte) bool {
-		return (agent || setsForAll.Match(b)) && find(unhooked, b) != nil || agent && (starts(t.raw, []byte("HOME=")) || otherHooks.Match(b))
+		return find(unhooked, b) != nil && (agent || setsForAll.Match(b)) || agent && (starts(t.raw, []byte("HOME=")) || otherHooks.Match(b))
 	}) {
 		return true
 	}
@@ -128,8 +128,10 @@ func startsAgent(does *command.Command, t *text) bool {
 	if slices.ContainsFunc(does.Programs, named) {
 		return true
 	}
-	runs := does.Fetched || does.Code || slices.ContainsFunc(does.Programs, func(p command.Program) bool { return starters[p.Name] })
-	return runs && find(agentNames, t.lower) != nil
+	if (does.Fetched || does.Code) && find(agentNames, t.lower) != nil {
+		return true
+	}
+	return slices.ContainsFunc(does.Programs, func(p command.Program) bool { return starters[p.Name] }) && agentWord.Match(t.values)
 }
 
 // starters are programs whose arguments are a command, and that are not read as one.
@@ -139,14 +141,15 @@ var starters = words(`script tmux screen systemd-run flock strace ltrace unshare
 // A coding agent that is started so reads other settings than those that name our hook, or runs no hooks. The second list has its options and variables.
 var (
 	agentNames = wordsOf("claude claude-code codex gemini gemini-cli opencode opencode-ai")
+	agentWord  = regexp.MustCompile(`[\s'"/](claude|claude-code|codex|gemini|gemini-cli|opencode|opencode-ai)\s`)
 	unhooked   = wordsOf(`--bare --setting-sources --settings disableallhooks claude_config_dir claude_code_simple claude_code_safe_mode --safe-mode
 		codex_home --disable --ignore-user-config --profile features features.hooks features.codex_hooks gemini_cli_home gemini_cli_system_settings_path hooksconfig
 		opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure --plugin-dir`)
 	// otherHooks are commands of the agents' own that change what they run, and options of codex for another part of its settings.
-	otherHooks = regexp.MustCompile(`\bclaude\s+plugins?\s+(install|i|add|enable|disable|update|uninstall|remove|marketplace)\b|\bgemini\s+(extensions?\s+(install|link|enable|disable|update|uninstall|new)|hooks?)\b|\bopencode\s+plug(in)?\b|` +
-		`\bcodex\b(?:[^;&|\n]|\\\n)*\s(-p\b|(-c|--config)[\s=]*["']?(profile|hooks)\b)`)
+	otherHooks = regexp.MustCompile(`\bclaude(\s+-\S+)*\s+plugins?\s+(install|i|add|enable|disable|update|uninstall|remove|marketplace)\b|\bgemini\s+(extensions?\s+(install|link|enable|disable|update|uninstall|new)|hooks?)\b|\bopencode\s+plug(in)?\b|` +
+		`\bcodex\b(?:[^;&|\n]|\\\n)*\s(-p|(-c|--config)[\s=]*["']?(profile|hooks)\b)`)
 	// setsForAll are commands that set variables for all programs that are started later.
-	setsForAll = regexp.MustCompile(`\b(set-environment|setenv|setx)\b`)
+	setsForAll = regexp.MustCompile(`\b(systemctl|launchctl|tmux)\b[^;&|\n]*\b(set-environment|setenv)\b|\bsetx\s`)
 )
 
 func wordsOf(list string) *matcher {

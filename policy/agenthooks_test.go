@@ -88,7 +88,7 @@ func TestH761ACommandThatChangesAnAgentsHooksAsks(t *testing.T) {
 			"claude --bare -p x", `claude -p x --settings '{"disableAllHooks":true}'`, "CLAUDE_CONFIG_DIR=/tmp/x claude -p x", "HOME=/tmp/x claude -p x", "codex exec --disable hooks x", "npx @anthropic-ai/claude-code --setting-sources project -p x",
 			"rm -rf .claude/*", "sed -i s/a/b/ .claude/*", "cd .claude && rm -rf *", "git checkout evil -- '.claude/*'", "rm -rf .gemini/*", "rm opencode.*", "npx json -I -f .claude/settings.json -e 'this.hooks={}'", "uvx foo .claude/settings.json",
 			"bash -lc 'claude --bare -p x'", "timeout 5 claude --bare", "codex features disable hooks", "codex exec --ignore-user-config x", "codex exec --profile nohooks x", "CLAUDE_CODE_SIMPLE=1 claude -p x",
-			"claude plugin install evil@market", "claude plugins marketplace add a/b", "claude --plugin-dir /tmp/x -p hi", "gemini extensions install https://github.com/a/b", "gemini extensions link ./x", "opencode plugin evil", "codex -p x exec hi", "codex -c profile=x exec hi", "codex -c 'hooks={}' exec hi",
+			"claude plugin install evil@market", "claude --verbose plugin install x", "codex -pnohooks exec x", "claude plugins marketplace add a/b", "claude --plugin-dir /tmp/x -p hi", "gemini extensions install https://github.com/a/b", "gemini extensions link ./x", "opencode plugin evil", "codex -p x exec hi", "codex -c profile=x exec hi", "codex -c 'hooks={}' exec hi",
 			"codex --config hooks.x=1 exec hi", "script -qc 'claude --bare -p hi' /dev/null", "tmux new -d 'claude --bare'", "screen -dm claude --bare", "systemd-run --user claude --bare", "flock x claude --bare", "strace -f claude --bare", "unshare -r claude --bare",
 			"su me -c 'claude --bare'", "sudo -i claude --bare", "parallel claude --bare ::: x", "systemctl --user set-environment CLAUDE_CONFIG_DIR=/tmp/x", "launchctl setenv CODEX_HOME /tmp/x",
 		},
@@ -96,7 +96,7 @@ func TestH761ACommandThatChangesAnAgentsHooksAsks(t *testing.T) {
 			"cat .claude/settings.json", "jq . .claude/settings.json", "ls -la .claude", "grep -n hooks .claude/settings.json", "git add .claude/settings.json", "git diff .claude/settings.json", "git commit -m 'Change .claude/settings.json'",
 			"mkdir -p .claude/commands", "rm .claude/commands/x.md", "claude --version", "claude -p 'review this'", "rm -rf bin", "npm test", "echo x > settings.json", "rm *.o",
 			"rm *.json", "rm -f dist/*.json", "sed -i s/a/b/ config/*.json", "git checkout -- '*.json'", "rm -rf bin/*", "echo hi > 'a[1'", `git commit -m "docs: explain claude --bare"`, "rg CODEX_HOME codex",
-			`echo "run claude --bare" > docs/x.md`, "git init --bare gemini.git", "pytest --disable-warnings -k gemini", "python3 main.py --model claude --settings config.yaml", "npm run eval -- --model=gemini --disable-cache", "claude plugin list", "gemini extensions list", `claude -p "explain how hooks and plugins work"`, "codex exec 'fix the hooks'", "tmux new -d 'claude -p x'", "systemctl --user status x",
+			`echo "run claude --bare" > docs/x.md`, "git init --bare gemini.git", "pytest --disable-warnings -k gemini", "python3 main.py --model claude --settings config.yaml", "npm run eval -- --model=gemini --disable-cache", "claude plugin list", "python3 ~/.claude/plugins/cache/m/p/1.0/skills/pdf/scripts/fill.py x.pdf", "codex exec hi; mkdir -p x", "gemini extensions list", `claude -p "explain how hooks and plugins work"`, "codex exec 'fix the hooks'", "tmux new -d 'claude -p x'", "systemctl --user status x",
 		},
 	} {
 		for _, command := range commands {

@@ -31,7 +31,9 @@ func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 		"python3 -m code": taint.Confirm, "python3 -i x.py": taint.Confirm, "python3 -m pdb x.py": taint.Confirm, "node -i x.js": taint.Confirm, "perl -de1": taint.Confirm, "deno repl": taint.Confirm, "bun repl": taint.Confirm, "gdb ./x": taint.Confirm, "sqlite3 x.db": taint.Confirm,
 		"ed x": taint.Confirm, "vim": taint.Confirm, "less main.go": taint.Confirm, "rails c": taint.Confirm, "docker run -it alpine": taint.Confirm, "make -f -": taint.Confirm, "awk -f -": taint.Confirm, "sed -f -": taint.Confirm, "psql app": taint.Confirm, "cd x && vim": taint.Confirm,
 		"python3 -m pytest -x": taint.Allow, "python3 build.py -i": taint.Allow, "sudo sed -i s/a/b/ x": taint.Allow, "sqlite3 x.db 'select 1'": taint.Allow, "sqlite3 -header x.db .tables": taint.Allow, "psql -c 'select 1'": taint.Allow, "make -f other.mk": taint.Allow, "node x.js": taint.Allow, "git log": taint.Allow,
-		"perl -ne 'print' x": taint.Allow, "psql app <<E\nselect 1;\nE": taint.Allow, "eval \"$X\"": taint.Confirm,
+		"perl -ne 'print' x": taint.Allow, "psql app <<E\nselect 1;\nE": taint.Allow, "psql app < schema.sql": taint.Allow, "gdb -batch -ex bt ./x core": taint.Allow, "nvim --headless +qa": taint.Allow, "tmux ls": taint.Allow, "vim --version": taint.Allow, "git commit -m x": taint.Allow, "git rebase main": taint.Allow,
+		"psql -hlocalhost app": taint.Confirm, "mysql -uroot -pdev app": taint.Confirm, "duckdb -csv x.db": taint.Confirm, "sqlite3 -separator , x.db": taint.Confirm, "ipython3": taint.Confirm, "python3 -X dev -i": taint.Confirm, "docker run --rm -i alpine": taint.Confirm, "docker run -t -i alpine": taint.Confirm,
+		"git commit": taint.Confirm, "git rebase -i main": taint.Confirm, "git add -p": taint.Confirm, "crontab -e": taint.Confirm, "kubectl edit pod x": taint.Confirm, "python3 manage.py shell": taint.Confirm, "psql app < /dev/stdin": taint.Confirm, "eval \"$X\"": taint.Confirm,
 	} {
 		for _, tool := range []string{"exec", "exec_open"} {
 			c := call(tool, `{"command":`+strconv.Quote(command)+`,"workdir":"/home/me/app"}`)
@@ -50,5 +52,13 @@ func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 				t.Errorf("%s %q passes in a tainted conversation", tool, command)
 			}
 		}
+	}
+}
+
+// TestH775AnOpenShellKeepsTheScopeAndTheOverridesOfItsTool: what the owner says of commands holds for those that take more of them.
+func TestH775AnOpenShellKeepsTheScopeAndTheOverridesOfItsTool(t *testing.T) {
+	c := call("exec_open", `{"command":"tmux"}`)
+	if plan := must(t, policy.Config{Scope: policy.Scope{Include: []string{"exec_open", "write"}}}).Plan(c); !plan.InScope || plan.Modes[taint.Untrusted] < taint.Confirm {
+		t.Errorf("in scope: %v, %s", plan.InScope, plan.Modes[taint.Untrusted])
 	}
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -51,7 +52,13 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, t *text, does *command.Comm
 // files there; what agents write beside their work, such as plans and notes, passes here.
 func (pl *Plan) writesObeyed(c *toolcall.Call, t *text) bool {
 	return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool {
-		if len(pl.inside) > 0 && within(name, pl.inside) {
+		name = slashed(name)
+		workspace := slashed(c.Context.Workspace)
+		if !isRooted(name) && c.Context.Workspace != "" {
+			name = path.Join(workspace, name)
+		}
+		isOwn := c.Context.Workspace != "" && !isHome(workspace) && below(name, workspace)
+		if isOwn || strings.HasPrefix(name, "/tmp/") || within(name, pl.inside) {
 			return false
 		}
 		parts := partsOfPath(name)

@@ -365,7 +365,7 @@ func TestH773AFileThatOtherProgramsObeyAsks(t *testing.T) {
 	for mode, files := range map[taint.Mode]string{
 		taint.Confirm: `/home/me/.bashrc /home/me/.zshenv ~/.profile ~/.ssh/authorized_keys ../.bashrc /home/me/.config/environment.d/x.conf /home/me/.config/autostart/x.desktop /home/me/.config/systemd/user/x.service
 			/home/me/.local/bin/claude /usr/local/bin/git /home/me/Library/LaunchAgents/x.plist /etc/profile.d/x.sh /home/me/.BASHRC /home/me/app/../.bashrc /home/me/.gitconfig`,
-		taint.Allow: "main.go .github/workflows/ci.yml /home/me/app/.vscode/settings.json dotfiles/.bashrc bin/run /home/me/notes/plan.md /tmp/x.py /home/me/.claude/plans/plan.md /home/me/other/main.go",
+		taint.Allow: "/tmp/demo/bin/run /tmp/x/.github/workflows/x.yml main.go .github/workflows/ci.yml /home/me/app/.vscode/settings.json dotfiles/.bashrc bin/run /home/me/notes/plan.md /tmp/x.py /home/me/.claude/plans/plan.md /home/me/other/main.go",
 	} {
 		for file := range strings.FieldsSeq(files) {
 			for _, agent := range []string{"claude-code", "codex", "gemini", "opencode"} {
@@ -378,6 +378,10 @@ func TestH773AFileThatOtherProgramsObeyAsks(t *testing.T) {
 	home := toolcall.Call{Tool: "write", Params: []byte(`{"file_path":".bashrc","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: "/home/me"}}
 	if v := p.Judge(&home, session.View{Level: taint.Owner}); v.Mode != taint.Confirm {
 		t.Errorf("in a home directory: %s", v.Mode)
+	}
+	container := toolcall.Call{Tool: "write", Params: []byte(`{"file_path":"/app/.github/workflows/ci.yml","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: "/app"}}
+	if v := p.Judge(&container, session.View{Level: taint.Owner}); v.Mode != taint.Allow {
+		t.Errorf("in a container: %s, %q", v.Mode, v.Sentences())
 	}
 	if v := ownCall(t, p, "main", "write", map[string]string{"path": "/home/me/.bashrc", "content": "x"}); v.Mode != taint.Allow {
 		t.Errorf("OpenClaw's: %s", v.Mode)

@@ -100,11 +100,16 @@ func (s *secretIndex) placeIn(text string) string {
 		}
 	}
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("\"'`;|&<>=,", c) }) {
-		if endsAsKey(word) || namesSecretFile(word) {
+		if endsAsKey(word) || namesSecretFile(word) && !isSettingName(word) {
 			return bounded(word, "")
 		}
 	}
 	return string(find(s.places, text))
+}
+
+// isSettingName reports whether a word is rather the name of a setting than that of a file, such as client_secret_basic.
+func isSettingName(word string) bool {
+	return !strings.ContainsAny(word, ".") && strings.HasPrefix(strings.ToLower(path.Base(word)), "client_secret")
 }
 
 // mayName reports whether a text names a place where secrets are kept, or holds a part of the name of a file of keys. If not, none of its words does.

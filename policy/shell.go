@@ -124,13 +124,6 @@ var prefixWords = words(`sudo doas env nohup time timeout nice ionice setsid std
 // subcommands are what our own program does. Help and version are harmless.
 var subcommands = words("approve deny reply pending store serve init audit login check send explain reset-trust sources endorse distrust revoke accept-loss grant grants")
 
-// enders end other programs, and managers do with one of the endings.
-var (
-	enders   = words("pkill killall skill")
-	managers = words("systemctl service rc-service launchctl supervisorctl docker podman docker-compose nerdctl brew pm2 sc net kubectl")
-	endings  = words("stop kill restart disable mask rm remove uninstall unload bootout pause scale delete down")
-)
-
 func words(list string) map[string]bool {
 	all := strings.Fields(list)
 	set := make(map[string]bool, len(all))
@@ -140,24 +133,20 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// command reports whether b runs our own program, or stops it: its name as a command, in a
-// directory of programs, before one of its subcommands, or after a command that ends others.
+// command reports whether b runs our own program: its name as a command, in a
+// directory of programs, or before one of its subcommands.
 func (g *guard) command(b []byte) bool {
 	if !g.mentions(b) {
 		return false
 	}
-	ours, program, stops := false, "", false
+	ours := false
 	l := lineOf(b)
 	for l.next() {
-		if l.command && !l.leads() {
-			program, stops = string(l.word), enders[string(l.word)]
-		}
-		stops = stops || managers[program] && endings[string(l.word)]
 		if ours && subcommands[string(l.word)] {
 			return true
 		}
 		ours = slices.ContainsFunc(g.commands, func(c []byte) bool { return bytes.Equal(c, l.word) })
-		if ours && (l.command || stops || l.dir() == "bin" || l.dir() == "sbin") {
+		if ours && (l.command || l.dir() == "bin" || l.dir() == "sbin") {
 			return true
 		}
 	}

@@ -47,14 +47,14 @@ func (w *witness) Put(ctx context.Context, r *approval.Request) (approval.Ruling
 // longer there for people.
 func TestWhatOthersTakeIsNotThereForPeople(t *testing.T) {
 	store, _ := openSQLite(t)
-	const takes, wait = 30 * time.Millisecond, 5100
+	const takes, wait = 30 * time.Millisecond, 6000
 	w := &witness{held: make(chan time.Duration, 1)}
 	r := newRig(t, store, 1, func(o *verifier.Options) {
 		w.Desk = o.Desk.(*approval.Desk) //nolint:errcheck // that is what the rig has
 		o.Desk = w
 		o.Upstream = func() verifier.Upstream { return elsewhere{takes} }
 	})
-	r.v.Verify(t.Context(), call(t, "gateway", `{"action":"restart"}`, `"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,"waitMs":5100`))
+	r.v.Verify(t.Context(), call(t, "gateway", `{"action":"restart"}`, `"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,"waitMs":6000`))
 	select {
 	case held := <-w.held:
 		if held > wait*time.Millisecond-5*time.Second-takes {
