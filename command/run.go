@@ -21,11 +21,7 @@ func (r *reader) run(args []arg, doc *arg) {
 	r.respells(n, args[1:], doc)
 	if !p.fixed && (p.bare || !strings.Contains(p.text, "/") || strings.ContainsAny(n, "\x00*?[{")) {
 		r.opaque("works out the name of a program only when it runs")
-		for _, v := range p.may() {
-			if !r.mayRun[v] {
-				r.MayRun, r.mayRun[v] = append(r.MayRun, v), true
-			}
-		}
+		r.named(p.may())
 		r.suspect(args)
 		return
 	}
@@ -56,6 +52,15 @@ func (r *reader) run(args []arg, doc *arg) {
 		r.prints = nil
 		if usual {
 			r.prints = r.printed(n, args[1:])
+		}
+	}
+}
+
+// named notes what a program may be called whose name the shell works out, each once.
+func (r *reader) named(programs []string) {
+	for _, v := range programs {
+		if !r.mayRun[v] {
+			r.MayRun, r.mayRun[v] = append(r.MayRun, v), true
 		}
 	}
 }
