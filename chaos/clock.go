@@ -151,8 +151,8 @@ func soon(try func() bool) error {
 type history []move
 
 type move struct {
-	at    time.Time
-	shift time.Duration
+	began, at time.Time // between them it may show either
+	shift     time.Duration
 }
 
 // shifts are by how much it was off at any moment of a time.
@@ -162,7 +162,7 @@ func (h history) shifts(from, to time.Time) []time.Duration {
 		switch {
 		case !m.at.After(from):
 			out = []time.Duration{m.shift}
-		case !m.at.After(to):
+		case !m.began.After(to):
 			out = append(out, m.shift)
 		}
 	}

@@ -182,7 +182,8 @@ func (g *gateway) setClock(jump int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.jump = jump
-	g.moves = append(g.moves, move{time.Now(), jumps[jump]})
+	began := time.Now()
+	defer func() { g.moves = append(g.moves, move{began, time.Now(), jumps[jump]}) }()
 	if g.mem == nil {
 		return nil
 	}

@@ -23,8 +23,22 @@ func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
 	case e.ground() == byPerson && v.tapped(c, e.Card):
 	case e.ground() == byGrant && v.granted(c):
 	default:
-		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended))
+		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s; %s", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended), v.pressed(c, e.Card))
 	}
+}
+
+// pressed is what the owner did with the cards that show a call, by when the call was sent.
+func (v *evidence) pressed(c *call, card string) string {
+	text := fmt.Sprintf("it was sent for %v; the record names card %s; the store's clock moved:", c.ended.Sub(c.sent), codes.Ref(card))
+	for _, m := range v.store {
+		text += fmt.Sprintf(" by %v at %v", m.shift, m.at.Sub(c.sent))
+	}
+	for i := range v.taps {
+		if t := &v.taps[i]; slices.Contains(t.calls, c.mark) {
+			text += fmt.Sprintf("; %q (owner: %v, twice: %v) on %q in %s, seen at %v, sent at %v, done at %v, in time: %v", t.label, t.owner, t.twice, t.head, t.room.name(), t.seen.Sub(c.sent), t.sent.Sub(c.sent), t.done.Sub(c.sent), v.cameInTime(t))
+		}
+	}
+	return text
 }
 
 // fresh reports whether a call's timestamp was within the tolerance, by a time
@@ -35,9 +49,9 @@ func (v *evidence) fresh(c *call) bool {
 	})
 }
 
-// latest is when a tap can have counted at the latest.
+// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first.
 func (t *tap) latest() time.Time {
-	if t.done.IsZero() {
+	if t.done.IsZero() || t.twice {
 		return t.sent.Add(time.Minute)
 	}
 	return t.done

@@ -71,7 +71,7 @@ func TestTheJudgeBites(t *testing.T) {
 		{"one yes is no grant", "grant", wronglyAllowed, add(yes("Allow once", 2.5, "c7n5z"))},
 		{"a grant that the store's clock has ended", "grant", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow 30 min", 1.5, "c7n5z")}
-			v.store = history{{at(1.9), 31 * time.Minute}}
+			v.store = history{{at(1.9), at(1.9), 31 * time.Minute}}
 		}},
 		{"the policy of a tainted conversation", "taintPolicy", wronglyAllowed, nil},
 		{"the policy of a clean one", "taintPolicy", "", func(v *evidence) { v.calls[0].allowed = false }},
@@ -130,7 +130,7 @@ func TestTheJudgeBites(t *testing.T) {
 		}},
 		{"a yes to a card whose time the store's clock has ended", "person", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
-			v.store = history{{at(1.9), 31 * time.Minute}}
+			v.store = history{{at(1.9), at(1.9), 31 * time.Minute}}
 		}},
 		{"a yes that never left the phone", "person", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
@@ -143,19 +143,19 @@ func TestTheJudgeBites(t *testing.T) {
 		{"a runtime's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) { v.calls[0].allowed, v.calls[1].stamp = false, at(400) }},
 		{"a runtime's wrong clock, and the gateway's", "taintPolicy", "", func(v *evidence) {
 			v.calls[0].allowed, v.calls[1].stamp = false, at(1862)
-			v.gateways[0].clock = history{{at(1), 31 * time.Minute}}
+			v.gateways[0].clock = history{{at(1), at(1), 31 * time.Minute}}
 		}},
 		{"a gateway's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) {
 			v.calls[0].allowed = false
-			v.gateways[0].clock = history{{at(1), -3 * time.Hour}}
+			v.gateways[0].clock = history{{at(1), at(1), -3 * time.Hour}}
 		}},
 		{"a gateway's wrong clock that came right in time", "taintPolicy", "", func(v *evidence) {
 			v.calls[0].allowed = false
-			v.gateways[0].clock = history{{at(1), -3 * time.Hour}, {at(2.5), 0}}
+			v.gateways[0].clock = history{{at(1), at(1), -3 * time.Hour}, {at(2.5), at(2.5), 0}}
 		}},
 		{"the other gateway's wrong clock", "taintPolicy", "", func(v *evidence) {
 			v.calls[0].allowed = false
-			v.gateways[1].clock = history{{at(1), -3 * time.Hour}}
+			v.gateways[1].clock = history{{at(1), at(1), -3 * time.Hour}}
 		}},
 		{"a yes on no card", "person", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}

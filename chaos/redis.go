@@ -305,8 +305,10 @@ func (k *knobs) setClock(d time.Duration) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.shift = d
-	k.moves = append(k.moves, move{time.Now(), d})
-	return k.write()
+	began := time.Now()
+	err := k.write()
+	k.moves = append(k.moves, move{began, time.Now(), d})
+	return err
 }
 
 func (k *knobs) setDisk(d time.Duration) error {
