@@ -35,7 +35,7 @@ func (v *evidence) pressed(c *call, card string) string {
 	}
 	for i := range v.taps {
 		if t := &v.taps[i]; slices.Contains(t.calls, c.mark) {
-			text += fmt.Sprintf("; %q (owner: %v, twice: %v) on %q in %s, seen at %v, sent at %v, done at %v, in time: %v", t.label, t.owner, t.twice, t.head, t.room.name(), t.seen.Sub(c.sent), t.sent.Sub(c.sent), t.done.Sub(c.sent), v.cameInTime(t))
+			text += fmt.Sprintf("; %q (owner: %v, twice: %v) on %q (%s), seen at %v, sent at %v, done at %v, in time: %v", t.label, t.owner, t.twice, t.head, t.id, t.seen.Sub(c.sent), t.sent.Sub(c.sent), t.done.Sub(c.sent), v.cameInTime(t))
 		}
 	}
 	return text
