@@ -36,7 +36,7 @@ type Command struct {
 	Saves     bool      // what it fetches may be stored in files
 	Hosts     []Host    // that it names to connect to
 	Opaque    string    // why it can't be read at all, as the end of "This command …"; or ""
-	Prompts   bool      // a program in it takes commands from whoever types into it
+	Prompts   bool      // a program in it takes commands that are typed into it
 	MayRun    []string  // programs whose names the shell works out, with patterns
 	Unknown   []string  // programs that are not in the table, or used in a way that is not
 	Runs      []string  // programs that execute what is in the workspace: make, go test, git commit

@@ -260,7 +260,7 @@ func listedByLs(t *taken) []string {
 	return out
 }
 
-// listedByFd are the files that fd finds: by a part of their name, by their ending, or all. It leaves hidden ones out, and those that git ignores, unless it is told.
+// listedByFd are the files that fd finds: by a part of their name, by their ending, or all. It leaves hidden ones out, and those that git ignores, unless an option says otherwise.
 func listedByFd(t *taken) []string {
 	places, names := *t, []string{"*"}
 	places.operands = t.operands[min(1, len(t.operands)):]

@@ -2,7 +2,7 @@ package command
 
 import "strings"
 
-// prompts reports whether a program takes commands from whoever types into it, as a shell does: a multiplexer, an editor, a pager, a debugger, a database's own shell. If its input is a text or a file
+// prompts reports whether a program takes commands that are typed into it, as a shell does: a multiplexer, an editor, a pager, a debugger, a database's own shell. If its input is a text or a file
 // (isFed), some don't.
 func prompts(n string, args []arg, isFed bool) bool {
 	plain := unversioned(n)
