@@ -49,7 +49,7 @@ func (v *evidence) fresh(c *call) bool {
 	})
 }
 
-// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first.
+// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first; when the second was is not known, so that a jump of the store's clock says nothing of these.
 func (t *tap) latest() time.Time {
 	if t.done.IsZero() || t.twice {
 		return t.sent.Add(time.Minute)

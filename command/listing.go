@@ -288,12 +288,9 @@ func listedByFd(t *taken) []string {
 	if len(places.operands) == 0 {
 		places.operands = []arg{{text: "."}}
 	}
-	return places.each(func(v string) []string {
-		switch {
-		case isHidden(v):
+	found := places.each(func(v string) []string {
+		if isHidden(v) {
 			return append(anyDepth(v, []string{"*"}), v)
-		case strings.Contains(v, ".."):
-			return []string{unknown}
 		}
 		out := []string{v, v + "/" + listed}
 		for _, name := range names {
@@ -301,6 +298,10 @@ func listedByFd(t *taken) []string {
 		}
 		return out
 	})
+	if len(found) > maxValues {
+		return kept(&places)
+	}
+	return found
 }
 
 // plainName is a part of a name, with stars, and plainParts make one of a simple expression: \.go$

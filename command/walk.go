@@ -169,9 +169,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	was, wasFed := r.fed, r.isFed
 	defer func() { r.fed, r.isFed = was, wasFed }()
 	for _, d := range s.Redirs {
-		if d.Op == syntax.RdrIn {
-			r.isFed = d.Word.Lit() != "" && !strings.HasPrefix(d.Word.Lit(), "/dev/") && !strings.HasPrefix(d.Word.Lit(), "/proc/")
-		}
+		r.isFed = feeds(d, r.isFed)
 		if d.Op == syntax.RdrIn || d.Op == syntax.RdrInOut || d.Op == syntax.DplIn || d.Op == syntax.WordHdoc || d.Hdoc != nil {
 			r.fed = nil // what comes in is not what the pipe has
 		}
@@ -197,6 +195,21 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	default:
 		r.walk(c)
 	}
+}
+
+// feeds reports whether a file is the input after a redirection; one of something else leaves that as it was.
+func feeds(d *syntax.Redirect, was bool) bool {
+	if d.N != nil && d.N.Value != "0" {
+		return was
+	}
+	switch d.Op {
+	case syntax.RdrIn:
+		name := d.Word.Lit()
+		return name != "" && !strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/proc/")
+	case syntax.DplIn, syntax.RdrInOut:
+		return false
+	}
+	return was
 }
 
 // redirect reads where a statement's input and output go. It returns the text of a here-document.

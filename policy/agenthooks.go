@@ -14,7 +14,7 @@ import (
 // asksPaths are the ends of paths in which coding agents read which hooks and plugins they run: a call that changes one may take away what
 // asks about calls. Plain folders of such names are for much else, so that only their files count.
 var asksPaths = pairs(`.claude/settings.json .claude/settings.local.json claude-code/managed-settings.json claude-code/managed-settings.d
-	claudecode/managed-settings.json claudecode/managed-settings.d plugins/installed_plugins.json plugins/known_marketplaces.json hooks/hooks.json
+	claudecode/managed-settings.json claudecode/managed-settings.d plugins/installed_plugins.json plugins/known_marketplaces.json
 	.codex/config.toml .codex/hooks.json .codex/hooks codex/requirements.toml codex/managed_config.toml
 	.gemini/settings.json .gemini/trustedfolders.json .gemini/.env .gemini/extensions gemini-cli/settings.json gemini-cli/system-defaults.json geminicli/settings.json
 	.opencode/plugin .opencode/plugins .opencode/opencode.json .opencode/opencode.jsonc opencode/plugin opencode/plugins opencode/opencode.json opencode/opencode.jsonc
@@ -138,18 +138,23 @@ func startsAgent(does *command.Command, t *text) bool {
 var starters = words(`script tmux screen systemd-run flock strace ltrace unshare nsenter chroot su sudo doas runuser parallel rlwrap bwrap firejail proot fakeroot xvfb-run dbus-run-session dbus-launch setarch prlimit numactl
 	cgexec start-stop-daemon daemonize daemon faketime proxychains proxychains4 torsocks tsocks gdb lldb perf valgrind entr watchexec nodemon pm2 expect at batch crontab open osascript cmd start powershell pwsh`)
 
+const (
+	anyAgent    = `claude|claude-code|codex|gemini|gemini-cli|opencode|opencode-ai`
+	someOptions = `(\s+-\S+(\s+[^\s-]\S*)?)*`
+)
+
 // A coding agent that is started so reads other settings than those that name our hook, or runs no hooks. The second list has its options and variables.
 var (
 	agentNames = wordsOf("claude claude-code codex gemini gemini-cli opencode opencode-ai")
-	agentWord  = regexp.MustCompile(`[\s'"/](claude|claude-code|codex|gemini|gemini-cli|opencode|opencode-ai)\s`)
+	agentWord  = regexp.MustCompile(`(^|[^\w.=/-])(` + anyAgent + `)([^\w./-]|$)|/(` + anyAgent + `)[\s@]`)
 	unhooked   = wordsOf(`--bare --setting-sources --settings disableallhooks claude_config_dir claude_code_simple claude_code_safe_mode --safe-mode
 		codex_home --disable --ignore-user-config --profile features features.hooks features.codex_hooks gemini_cli_home gemini_cli_system_settings_path hooksconfig
 		opencode_config opencode_config_dir opencode_config_content opencode_pure xdg_config_home --pure --plugin-dir`)
 	// otherHooks are commands of the agents' own that change what they run, and options of codex for another part of its settings.
-	otherHooks = regexp.MustCompile(`\bclaude(\s+-\S+)*\s+plugins?\s+(install|i|add|enable|disable|update|uninstall|remove|marketplace)\b|\bgemini\s+(extensions?\s+(install|link|enable|disable|update|uninstall|new)|hooks?)\b|\bopencode\s+plug(in)?\b|` +
-		`\bcodex\b(?:[^;&|\n]|\\\n)*\s(-p|(-c|--config)[\s=]*["']?(profile|hooks)\b)`)
+	otherHooks = regexp.MustCompile(`\bclaude` + someOptions + `\s+plugins?\s+(install|i|add|enable|disable|update|uninstall|remove|marketplace)\b|\bgemini` + someOptions + `\s+(extensions?\s+(install|link|enable|disable|update|uninstall|new)|hooks?)\b|\bopencode` + someOptions + `\s+plug(in)?\b|` +
+		`\bcodex\b(?:[^;&|\n]|\\\n)*\s(-p([^r]|$)|(-c|--config)[\s=]*["']?(profile|hooks)\b)`)
 	// setsForAll are commands that set variables for all programs that are started later.
-	setsForAll = regexp.MustCompile(`\b(systemctl|launchctl|tmux)\b[^;&|\n]*\b(set-environment|setenv)\b|\bsetx\s`)
+	setsForAll = regexp.MustCompile(`\b(systemctl|launchctl|tmux)\b[^;&|\n]*\b(set-environment|setenv|import-environment)\b|\bsetx\s|\bdbus-update-activation-environment\b`)
 )
 
 func wordsOf(list string) *matcher {
@@ -175,15 +180,23 @@ func runsHooks(name string, directories bool) bool {
 	return open != name && endsInHooks(open, directories)
 }
 
+// pluginDirectory has the plugins of Claude Code: each may have hooks of its own. The other files there are run, and read.
+var (
+	pluginDirectory = pathEnd{".claude", "plugins"}
+	pluginSettings  = words("hooks.json plugin.json marketplace.json")
+)
+
 // endsInHooks is [runsHooks] for a path with slashes, in which classes are read as Go reads them.
 func endsInHooks(name string, directories bool) bool {
 	var last pathEnd
+	inPlugins := false
 	for part := range plainParts(name) {
 		if last = (pathEnd{last.name, part}); last.runsHooks() {
 			return true
 		}
+		inPlugins = inPlugins || last == pluginDirectory
 	}
-	if ownPrograms[last.plain()] || last.name == hookProgram {
+	if ownPrograms[last.plain()] || last.name == hookProgram || inPlugins && pluginSettings[last.name] || directories && last == pluginDirectory {
 		return true
 	}
 	return directories && slices.ContainsFunc(agentDirectories, func(dir string) bool { return namedBy(last.name, dir) })
@@ -195,7 +208,7 @@ func isOther(name string) bool {
 		return false
 	}
 	lower := strings.ToLower(name)
-	return !slices.ContainsFunc([]string{"claude", "codex", "gemini", "opencode", "verifier"}, func(word string) bool { return strings.Contains(lower, word) })
+	return !slices.ContainsFunc([]string{"claude", "codex", "gemini", "opencode", "verifier", "installed_plugins", "known_marketplaces"}, func(word string) bool { return strings.Contains(lower, word) })
 }
 
 func slashed(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }

@@ -33,7 +33,13 @@ func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 		"python3 -m pytest -x": taint.Allow, "python3 build.py -i": taint.Allow, "sudo sed -i s/a/b/ x": taint.Allow, "sqlite3 x.db 'select 1'": taint.Allow, "sqlite3 -header x.db .tables": taint.Allow, "psql -c 'select 1'": taint.Allow, "make -f other.mk": taint.Allow, "node x.js": taint.Allow, "git log": taint.Allow,
 		"perl -ne 'print' x": taint.Allow, "psql app <<E\nselect 1;\nE": taint.Allow, "psql app < schema.sql": taint.Allow, "gdb -batch -ex bt ./x core": taint.Allow, "nvim --headless +qa": taint.Allow, "tmux ls": taint.Allow, "vim --version": taint.Allow, "git commit -m x": taint.Allow, "git rebase main": taint.Allow,
 		"psql -hlocalhost app": taint.Confirm, "mysql -uroot -pdev app": taint.Confirm, "duckdb -csv x.db": taint.Confirm, "sqlite3 -separator , x.db": taint.Confirm, "ipython3": taint.Confirm, "python3 -X dev -i": taint.Confirm, "docker run --rm -i alpine": taint.Confirm, "docker run -t -i alpine": taint.Confirm,
-		"git commit": taint.Confirm, "git rebase -i main": taint.Confirm, "git add -p": taint.Confirm, "crontab -e": taint.Confirm, "kubectl edit pod x": taint.Confirm, "python3 manage.py shell": taint.Confirm, "psql app < /dev/stdin": taint.Confirm, "eval \"$X\"": taint.Confirm,
+		"git commit": taint.Confirm, "git rebase -i main": taint.Confirm, "git add -p": taint.Confirm, "crontab -e": taint.Confirm, "kubectl edit pod x": taint.Confirm, "python3 manage.py shell": taint.Confirm, "psql app < /dev/stdin": taint.Confirm,
+		`script -qc "true --version ; bash" /dev/null`: taint.Confirm, "screen sh -c bash --version": taint.Confirm, "less '+/ --help ' x": taint.Confirm, "emacs --eval x": taint.Confirm, "tmux ls \\; new bash": taint.Confirm, "tmux display-popup -E bash": taint.Confirm, "kubectl -n prod attach x": taint.Confirm, "kubectl -n prod edit deploy x": taint.Confirm,
+		"docker start -ai x": taint.Confirm, "docker run -tid x": taint.Confirm, "docker run --name x -i alpine": taint.Confirm, "docker compose run web bash": taint.Confirm, "sudo -iu postgres": taint.Confirm, "sudo -su me": taint.Confirm, "python3 -mpdb x": taint.Confirm, "python3 -um pdb x": taint.Confirm,
+		"python3 ./manage.py shell": taint.Confirm, "git -C d commit": taint.Confirm, "git commit --no-verify": taint.Confirm, "git commit x.go": taint.Confirm, "git config --edit --global": taint.Confirm, "psql -Uwolf app": taint.Confirm, "psql -f - app": taint.Confirm, "unshare -r bash -i": taint.Confirm, "chroot /x": taint.Confirm,
+		"unshare -r": taint.Confirm, "psql app 3< x.sql": taint.Confirm, "psql app < x.sql <&2": taint.Confirm, "vim -V x": taint.Confirm,
+		"git stash show -p": taint.Allow, "git stash": taint.Allow, "mysql -Ne 'select 1'": taint.Allow, `psql -c"select 1" app`: taint.Allow, "psql app -f x.sql": taint.Allow, "duckdb x.db 'select 1'": taint.Allow, "sqlite3 -separator , x.db 'select 1'": taint.Allow, "docker exec -i db psql app < dump.sql": taint.Allow,
+		"docker compose up -d": taint.Allow, "docker ps": taint.Allow, "git commit -am 'x y'": taint.Allow, "git commit --amend --no-edit": taint.Allow, "kubectl get pods": taint.Allow, "psql app < x.sql > out": taint.Allow, "make -j4 test": taint.Allow, "eval \"$X\"": taint.Confirm,
 	} {
 		for _, tool := range []string{"exec", "exec_open"} {
 			c := call(tool, `{"command":`+strconv.Quote(command)+`,"workdir":"/home/me/app"}`)
@@ -58,6 +64,10 @@ func TestCommandsOfCodingAgentsAreJudgedByWhatTheyDo(t *testing.T) {
 // TestH775AnOpenShellKeepsTheScopeAndTheOverridesOfItsTool: what the owner says of commands holds for those that take more of them.
 func TestH775AnOpenShellKeepsTheScopeAndTheOverridesOfItsTool(t *testing.T) {
 	c := call("exec_open", `{"command":"tmux"}`)
+	restricts := policy.Override{Any: new(taint.Restrict)}
+	if plan := must(t, policy.Config{ToolOverrides: map[string]policy.Override{"exec_open": restricts}}).Plan(c); plan.Modes[taint.Owner] != taint.Restrict {
+		t.Errorf("restricted: %s", plan.Modes[taint.Owner])
+	}
 	if plan := must(t, policy.Config{Scope: policy.Scope{Include: []string{"exec_open", "write"}}}).Plan(c); !plan.InScope || plan.Modes[taint.Untrusted] < taint.Confirm {
 		t.Errorf("in scope: %v, %s", plan.InScope, plan.Modes[taint.Untrusted])
 	}

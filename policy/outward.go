@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,17 +53,17 @@ func (p *Policy) outward(pl *Plan, c *toolcall.Call, t *text, does *command.Comm
 // writesObeyed reports whether a call writes a file outside the workspace that other programs run or obey: what a shell reads when it starts, keys for ssh, services, programs. A shell asks about all
 // files there; what agents write beside their work, such as plans and notes, passes here.
 func (pl *Plan) writesObeyed(c *toolcall.Call, t *text) bool {
-	return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool {
-		name = slashed(name)
-		workspace := slashed(c.Context.Workspace)
-		if !isRooted(name) && c.Context.Workspace != "" {
-			name = path.Join(workspace, name)
+	from := cmp.Or(c.Context.Directory, c.Context.Workspace)
+	for at, value := range t.strings {
+		if at != value && directoryParams[at] {
+			from = value
 		}
-		isOwn := c.Context.Workspace != "" && !isHome(workspace) && below(name, workspace)
-		if isOwn || strings.HasPrefix(name, "/tmp/") || within(name, pl.inside) {
+	}
+	return slices.ContainsFunc(filesOf(c.Tool, t.strings), func(name string) bool {
+		if isOwnFile(pl.inside, c.Context.Workspace, from, name) {
 			return false
 		}
-		parts := partsOfPath(name)
+		parts := partsOfPath(strings.TrimSpace(name))
 		if slices.ContainsFunc(parts, func(part string) bool { return runLater[part] }) {
 			return true
 		}
@@ -69,6 +71,29 @@ func (pl *Plan) writesObeyed(c *toolcall.Call, t *text) bool {
 		return dir == "bin" || dir == "sbin"
 	})
 }
+
+// isOwnFile reports whether a file, which may be named from a directory, is surely in the workspace or below /tmp. A path of a drive of Windows is compared without the letter.
+func isOwnFile(inside []string, workspace, from, name string) bool {
+	clean, ok := cleanPath(name)
+	if !ok || strings.Contains(name, "file:") {
+		return false
+	}
+	if relative(clean) && !onDrive(clean) {
+		start, ok := cleanPath(from)
+		if !ok {
+			return false
+		}
+		clean = path.Join(start, clean)
+	}
+	place, _ := cleanPath(workspace)
+	clean, place = withoutDrive(clean), withoutDrive(place)
+	isProject := isWorkspace(place) || strings.Count(place, "/") == 1 && !isHome(place) && !systemDirectories[strings.ToLower(place[1:])]
+	return strings.HasPrefix(clean, "/tmp/") || isProject && below(clean, place) || !relative(clean) && within(clean, inside)
+}
+
+func withoutDrive(name string) string { return name[len(driveOf.FindString(name)):] }
+
+var driveOf = regexp.MustCompile(`^[A-Za-z]:`)
 
 // deletesOutside reports whether a command deletes something that is not in the workspace, or whose name only the shell knows. What
 // is below /tmp counts as the workspace, as for writing.

@@ -379,6 +379,23 @@ func TestH773AFileThatOtherProgramsObeyAsks(t *testing.T) {
 	if v := p.Judge(&home, session.View{Level: taint.Owner}); v.Mode != taint.Confirm {
 		t.Errorf("in a home directory: %s", v.Mode)
 	}
+	for _, c := range []struct{ workspace, directory, file, workdir string }{
+		{"", "", ".bashrc", ""}, {"", "", ".ssh/authorized_keys", ""}, {`C:\\Users\\me\\app`, "", "C:/Users/me/.bashrc", ""}, {"/home/me/app", "", "~/../me/.bashrc", ""}, {"/home/me/app", "", " /home/me/.bashrc", ""}, {"/home/me/app", "", "file:///home/me/.bashrc", ""},
+		{"/home/me/app", "", "$HOME/.bashrc", ""}, {"/etc", "", "/etc/profile.d/x.sh", ""}, {"/usr/local", "", "bin/git", ""}, {"/home/me/app", "", ".bashrc", "/home/me"}, {"/home/me/app", "/home/me", ".bashrc", ""}, {"/", "", "/home/me/.bashrc", ""}, {"/home/me/app", "", "/tmp/../home/me/.bashrc", ""},
+	} {
+		params := `{"file_path":"` + c.file + `","content":"x"`
+		if c.workdir != "" {
+			params += `,"workdir":"` + c.workdir + `"`
+		}
+		call := toolcall.Call{Tool: "write", Params: []byte(params + "}"), Context: toolcall.Context{AgentID: "claude-code", Workspace: strings.ReplaceAll(c.workspace, `\\`, `\`), Directory: c.directory}}
+		if v := p.Judge(&call, session.View{Level: taint.Owner}); v.Mode != taint.Confirm {
+			t.Errorf("%+v: %s", c, v.Mode)
+		}
+	}
+	windows := toolcall.Call{Tool: "write", Params: []byte(`{"file_path":"C:\\Users\\me\\app\\.github\\x.yml","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: `C:\Users\me\app`}}
+	if v := p.Judge(&windows, session.View{Level: taint.Owner}); v.Mode != taint.Allow {
+		t.Errorf("a project on Windows: %s, %q", v.Mode, v.Sentences())
+	}
 	container := toolcall.Call{Tool: "write", Params: []byte(`{"file_path":"/app/.github/workflows/ci.yml","content":"x"}`), Context: toolcall.Context{AgentID: "claude-code", Workspace: "/app"}}
 	if v := p.Judge(&container, session.View{Level: taint.Owner}); v.Mode != taint.Allow {
 		t.Errorf("in a container: %s, %q", v.Mode, v.Sentences())

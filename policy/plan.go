@@ -125,7 +125,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	t := read(c)
 	does, only := r.effects(c, t)
 	if r.open && (does.Opaque != "" || does.Prompts) {
-		r = set.find(openShell).tightened(r)
+		r = set.find(openShell).insteadOf(r)
 	}
 	*plan.Plan = Plan{
 		Modes: r.table.modes, Raise: r.response, Reach: r.reach(c, t), InScope: r.inScope,

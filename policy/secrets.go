@@ -109,7 +109,8 @@ func (s *secretIndex) placeIn(text string) string {
 
 // isSettingName reports whether a word is rather the name of a setting than that of a file, such as client_secret_basic.
 func isSettingName(word string) bool {
-	return !strings.ContainsAny(word, ".") && strings.HasPrefix(strings.ToLower(path.Base(word)), "client_secret")
+	lower := strings.ToLower(word)
+	return strings.HasPrefix(lower, "client_secret") && !strings.Contains(lower, "/") && !strings.HasSuffix(lower, ".json")
 }
 
 // mayName reports whether a text names a place where secrets are kept, or holds a part of the name of a file of keys. If not, none of its words does.

@@ -36,7 +36,7 @@ func TestPlacesOfSecrets(t *testing.T) {
 		"/etc/wireguard/wg0.conf": true, ".git/config": true, "server.key": true, "credentials.json": true,
 		"process.env": false, "environment.ts": false, "gradle.properties": false, ".git/HEAD": false, "settings.xml": false, ".yarnrc": false,
 		"monkey.key.md": false, "package.json": false, "src/cookies.ts": false, "docs/history.md": false, "keys.go": false, "config/hosts.yml": false,
-		"client_secret_basic": false, "appsettings.json": false, "src/environment.ts": false, "src/my_client_secret.go": false, "docs/id.json": false, "a/.key": false, "pem.txt": false, "docker/config.json": false,
+		"client_secret_basic": false, "config/client_secret": true, "appsettings.json": false, "src/environment.ts": false, "src/my_client_secret.go": false, "docs/id.json": false, "a/.key": false, "pem.txt": false, "docker/config.json": false,
 	} {
 		if got := secretOf(t, "read", fmt.Sprintf(`{"path":%q}`, path)); (got != "") != secret {
 			t.Errorf("read %s: %q", path, got)
@@ -74,7 +74,7 @@ func TestCommandsThatReadWidely(t *testing.T) {
 		// Any word of a program that shows files may name one.
 		"grep -e. .env": true, "grep --regexp=. ~/.netrc": true, "rg -e. .env": true, "find . -name .env -exec cat {} +": true, "find . -name '*.pem' -exec cat {} +": true,
 		"find . -name .env | xargs cat": true, "cat $(find . -name '.e*')": true, "grep '' --include=.env -r .": true, "sed '$r.env' README.md": true, "sort -m .env": true,
-		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "fd -e pem | xargs cat": true, `fd '\.pem$' | xargs cat`: true, "fd -g '*.pem' -x cat": true, `fd '^id_rsa' -x cat`: true, `fd '.*\.go$' | xargs cat`: false, "fd . src -x cat": false, "fd config .git -X cat": true, "cd .git && fd config -x cat": true, "fd -e yml . .kamal -x cat": true, "fd diary .. -x cat": true, "fd -e env | xargs cat": true, "fd id_rsa | xargs cat": true, "fd credentials.json -x cat": true, "fd -e go | xargs cat": false, "fd main | xargs cat": false, "fd handler src -x cat": false, "find . -type f -exec cat {} +": true,
+		"grep .env .env": true, "jq .env .env": true, "ls -A | grep env | xargs cat": true, "fd -HI env -X cat": true, "fd -e pem | xargs cat": true, `fd '\.pem$' | xargs cat`: true, "fd -g '*.pem' -x cat": true, `fd '^id_rsa' -x cat`: true, `fd '.*\.go$' | xargs cat`: false, "fd . src -x cat": false, "fd config .git -X cat": true, "cd .git && fd config -x cat": true, "fd -e yml . .kamal -x cat": true, "fd diary .. -x cat": true, "fd config a b c d e .git -X cat": true, "fd notes ~/work/.. -x cat": true, "fd -e env | xargs cat": true, "fd id_rsa | xargs cat": true, "fd credentials.json -x cat": true, "fd -e go | xargs cat": false, "fd main | xargs cat": false, "fd handler src -x cat": false, "find . -type f -exec cat {} +": true,
 		"rg -g.env .": true, "find -files0-from .env": true, "git -C web log -S.env": true, "git -C web commit -m 'load .env'": false,
 		"git commit -m 'load .env'": false, "echo .env >> .gitignore": false, "find . -name .env": false, "stat .env": false, "test -f .env": false, "touch .env": false,
 		"grep -rn '\\.env' src": false, "grep -rn -e .env src": false, "grep -rn TODO --exclude=.env .": false, "jq .env package.json": false, "awk '/.env/' README.md": false,
