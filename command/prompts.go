@@ -24,9 +24,10 @@ func prompts(n string, args []arg, isFed bool) bool {
 	switch {
 	case asksForMore[plain]:
 		alone := len(words) == 1 || !startsMore[plain]
-		return !(alone && has(endsAtOnce) || has(endsOf[plain]) || plain == "tmux" && looksOnly.MatchString(given) && !strings.Contains(given, ";"))
+		looks := plain == "tmux" && looksOnly.MatchString(given) && !strings.Contains(given, ";")
+		return !looks && !has(endsOf[plain]) && (!alone || !has(endsAtOnce))
 	case with != nil:
-		return with.MatchString(given) && !(isFed && with == staysOpen)
+		return with.MatchString(given) && (!isFed || with != staysOpen)
 	case once != nil:
 		return !isFed && !once.MatchString(given) && (!takesText[plain] || operandsOf(words) < 2)
 	}

@@ -208,8 +208,9 @@ func feeds(d *syntax.Redirect, was bool) bool {
 		return name != "" && !strings.HasPrefix(name, "/dev/") && !strings.HasPrefix(name, "/proc/")
 	case syntax.DplIn, syntax.RdrInOut:
 		return false
+	default:
+		return was
 	}
-	return was
 }
 
 // redirect reads where a statement's input and output go. It returns the text of a here-document.
