@@ -21,9 +21,8 @@ type Case struct {
 	Agent     string         `yaml:"agent"`
 	Session   string         `yaml:"session"`
 	Iteration *int           `yaml:"iteration"`
-	History   []string       `yaml:"history"` // the tools called before
-	Want      string         `yaml:"want"`    // allow, confirm or restrict
-	Rule      string         `yaml:"rule"`    // the rule that should decide; empty: any
+	Want      string         `yaml:"want"` // allow, confirm or restrict
+	Rule      string         `yaml:"rule"` // the rule that should decide; empty: any
 }
 
 // maxCases bounds the file.

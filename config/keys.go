@@ -106,7 +106,6 @@ var keys = []Key{
 	{Path: "policies[].when.iteration_gte", Text: "the turn is at this iteration, or later"},
 	{Path: "policies[].when.tool", Unset: "every tool", Text: "it is a call of one of these tools"},
 	{Path: "policies[].when.params", Text: "these params have these values"},
-	{Path: "policies[].when.expr", Text: "a condition in CEL over `tool`, `params`, `level`, `origin`, `agent`, `session`, `iteration` and `history`"},
 	{Path: "policies[].action", Text: "what happens then; `\"*\"` is every tool"},
 	{Path: "policies[].action.remove_tools", Text: "these are not offered to the model, and refused without a reason"},
 	{Path: "policies[].action.block_tools", Text: "these are refused, with `reason`"},

@@ -8,73 +8,46 @@ import (
 )
 
 // applied is a policy of the owner's that a call falls under, and what it makes of
-// the modes.
+// the mode from its level on.
 type applied struct {
 	*declared
-	row taint.Row // before the store is asked
+	mode taint.Mode
 }
 
-// declare lets the owner's policies tighten the plan. Those that ask for more than
-// the level wait for Judge.
+// declare lets the owner's policies tighten the plan.
 func (pl planner) declare(policies []*declared, c *toolcall.Call) {
-	if len(policies) == 0 {
-		return
-	}
-	pl.asked = &asked{call: c}
 	for _, d := range policies {
-		if !d.concerns(c) {
-			continue
-		}
-		switch {
-		case d.expr != nil && d.expr.late:
-			pl.late = append(pl.late, d)
-			pl.Origins = pl.Origins || d.expr.origin
-		default:
+		if d.concerns(c) {
 			pl.tighten(d)
 		}
 	}
 }
 
 func (pl planner) tighten(d *declared) {
-	a := applied{declared: d}
 	mode := d.mode(pl.rule.name)
 	if pl.rule.name == "" {
 		mode = d.mode(everyTool)
 	}
-	so := d.expr == nil || !d.expr.level && d.expr.holds(pl.asked, untrusted, nil)
 	for l := d.from; l <= untrusted; l++ {
-		if so || d.expr != nil && d.expr.level && d.expr.holds(pl.asked, l, nil) {
-			a.row[l] = mode
-			pl.logs[l] = pl.logs[l] || d.Action.LogFullContext
-			pl.draws[l] = pl.draws[l] || d.Action.PersistGraph
-		}
+		pl.Modes[l] = taint.Stricter(pl.Modes[l], mode)
+		pl.logs[l] = pl.logs[l] || d.Action.LogFullContext
+		pl.draws[l] = pl.draws[l] || d.Action.PersistGraph
 	}
-	if a.row != (taint.Row{}) { // it makes some mode stricter
-		pl.declared = append(pl.declared, a)
-		pl.Modes = pl.Modes.Stricter(a.row)
+	if mode != allow {
+		pl.declared = append(pl.declared, applied{d, mode})
 	}
 }
 
-// explainDeclared adds the policies that made the mode stricter, and evaluates
-// those that had to wait for the view.
+// explainDeclared adds the policies that made the mode stricter.
 func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
 	for _, a := range j.declared {
-		j.out.ownerAsks = j.out.ownerAsks || a.row[l] != allow
-		if a.row[l] > before {
-			before = a.row[l]
-			j.said(a.declared, before)
-		}
-	}
-	for _, d := range j.late {
-		mode := d.mode(j.rule.name)
-		if l < d.from || !d.expr.holds(j.asked, l, j.view) {
+		if l < a.from {
 			continue
 		}
-		j.out.ownerAsks = j.out.ownerAsks || mode != allow
-		j.out.LogContext, j.out.PersistGraph = j.out.LogContext || d.Action.LogFullContext, j.out.PersistGraph || d.Action.PersistGraph
-		if mode > before {
-			before = mode
-			j.said(d, mode)
+		j.out.ownerAsks = true
+		if a.mode > before {
+			before = a.mode
+			j.said(a.declared, before)
 		}
 	}
 	j.out.ownerAsks = j.out.ownerAsks || len(j.exceeded) > 0
@@ -85,7 +58,7 @@ func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
 		}
 	}
 	j.out.Mode = taint.Stricter(j.out.Mode, before)
-	j.out.LogContext, j.out.PersistGraph = j.out.LogContext || j.logs[l], j.out.PersistGraph || j.draws[l]
+	j.out.LogContext, j.out.PersistGraph = j.logs[l], j.draws[l]
 }
 
 func (j *judgement) said(d *declared, m taint.Mode) {
@@ -101,7 +74,7 @@ func (j *judgement) said(d *declared, m taint.Mode) {
 func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
 	name := p.rulesFor(c.Agent()).find(c.Tool).name
 	return slices.ContainsFunc(p.declared, func(d *declared) bool {
-		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && d.expr == nil && len(d.When.Params) == 0 && d.concerns(c)
+		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
 	})
 }
 
@@ -109,14 +82,9 @@ func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
 // one does.
 func (p *Policy) BlocksTurn(c *toolcall.Call, level taint.Level) (reason string, blocked bool) {
 	for _, d := range p.declared {
-		if d.Action.BlockTurn && level >= d.from && d.expr == nil && len(d.When.Params) == 0 && len(d.tools) == 0 && d.concerns(c) {
+		if d.Action.BlockTurn && level >= d.from && len(d.When.Params) == 0 && len(d.tools) == 0 && d.concerns(c) {
 			return d.Action.Reason, true
 		}
 	}
 	return "", false
-}
-
-// UsesHistory reports whether any policy asks what was called before.
-func (p *Policy) UsesHistory() bool {
-	return slices.ContainsFunc(p.declared, func(d *declared) bool { return d.expr != nil && d.expr.history })
 }

@@ -30,8 +30,6 @@ type When struct {
 	Tool []string `yaml:"tool"`
 	// Params are params of the call and their values.
 	Params map[string]string `yaml:"params"`
-	// Expr is a condition in CEL, see [expression].
-	Expr string `yaml:"expr"`
 }
 
 // Action is what happens then. "*" is every tool.
@@ -53,7 +51,6 @@ type declared struct {
 	removes map[string]bool
 	blocks  map[string]bool
 	asks    map[string]bool
-	expr    *expression
 }
 
 // maxReason is how long a reason may be: it goes to the agent with a few words
@@ -100,12 +97,6 @@ func (b *builder) readPolicy(at string, c *Declared) *declared {
 	d.removes = b.readTargets(at+".action.remove_tools", c.Action.RemoveTools)
 	d.blocks = b.readTargets(at+".action.block_tools", c.Action.BlockTools)
 	d.asks = b.readTargets(at+".action.confirm_tools", c.Action.ConfirmTools)
-	if c.When.Expr != "" {
-		var err error
-		if d.expr, err = compile(c.When.Expr); err != nil {
-			b.fail(at+".when.expr", err.Error())
-		}
-	}
 	return d
 }
 
@@ -131,8 +122,7 @@ func (d *declared) mode(tool string) taint.Mode {
 	return allow
 }
 
-// concerns reports whether a call is one it is about, apart from the level and
-// the condition.
+// concerns reports whether a call is one it is about, apart from the level.
 func (d *declared) concerns(c *toolcall.Call) bool {
 	if len(d.tools) > 0 && !d.tools[c.Tool] {
 		return false

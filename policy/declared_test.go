@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -62,52 +61,25 @@ func TestSeed004Policies(t *testing.T) {
 	}
 }
 
-func TestExpressionsLookAtTheCall(t *testing.T) {
-	expr := func(name, text string, tools ...string) policy.Declared {
-		return policy.Declared{Name: name, When: policy.When{Expr: text}, Action: policy.Action{ConfirmTools: tools}}
-	}
-	p := must(t, policy.Config{Policies: []policy.Declared{
-		expr("outside mail", `tool == "send_email" && !params.to.endsWith("@corp.example")`, "send_email"),
-		expr("late at external", `level in ["external", "untrusted"] && iteration >= 2`, "web_search"),
-		expr("after a read", `"read" in history`, "ls"),
-		expr("from a tool", `origin.exists(p, origin[p] == "tool")`, "tts"),
-		{Name: "interns", When: policy.When{Tool: []string{"read"}, Params: map[string]string{"path": "/etc/passwd"}, Expr: `agent == "intern" || session.contains(":group:")`}, Action: policy.Action{BlockTools: []string{"*"}, Reason: "No."}},
-		expr("costly", `params.list.all(a, params.list.all(b, params.list.all(c, a != "x")))`, "image_generate"),
-	}})
-	intern := call("read", `{"path":"/etc/passwd"}`)
-	intern.Context.AgentID, intern.Context.SessionKey = "intern", ""
-	many := `{"list":[` + strings.Repeat(`"a",`, 200) + `"a"]}`
+func TestAPolicyLooksAtTheCall(t *testing.T) {
+	p := must(t, policy.Config{Policies: []policy.Declared{{
+		Name:   "no passwords",
+		When:   policy.When{Tool: []string{"read"}, Params: map[string]string{"path": "/etc/passwd"}},
+		Action: policy.Action{BlockTools: []string{"*"}, Reason: "No."},
+	}, {Name: "speech", Action: policy.Action{ConfirmTools: []string{"tts"}}}}})
 	for _, c := range []struct {
-		what string
 		call *toolcall.Call
-		view session.View
 		mode taint.Mode
 	}{
-		{"mail inside", call("send_email", `{"to":"a@corp.example"}`), at(owner), allow},
-		{"mail outside", call("send_email", `{"to":"a@evil.example"}`), at(owner), confirm},
-		{"mail to nobody can't be told, so it asks", call("send_email", `{}`), at(owner), confirm},
-		{"mail to a number can't be told either", call("send_email", `{"to":3}`), at(owner), confirm},
-		{"early", inIteration(call("web_search", `{}`), 1), at(untrusted), allow},
-		{"late", inIteration(call("web_search", `{}`), 2), at(untrusted), confirm},
-		{"late, but clean", inIteration(call("web_search", `{}`), 2), at(owner), allow},
-		{"after a read", call("ls", `{}`), session.View{Level: owner, History: []string{"read"}}, confirm},
-		{"after nothing", call("ls", `{}`), session.View{Level: owner, History: []string{}}, allow},
-		{"after nobody knows what", call("ls", `{}`), at(owner), confirm},
-		{"from a tool", call("tts", `{"text":"a"}`), session.View{Level: owner, Origins: session.Origins{"text": {From: session.FromTool}}}, confirm},
-		{"from the user", call("tts", `{"text":"a"}`), session.View{Level: owner, Origins: session.Origins{"text": {From: session.FromUser}}}, allow},
-		{"an intern", intern, at(owner), restrict},
-		{"someone else", call("read", `{"path":"/etc/passwd"}`), at(owner), allow},
-		{"beyond the cost", call("image_generate", many), at(owner), confirm},
+		{call("read", `{"path":"/etc/passwd"}`), restrict},
+		{call("read", `{"path":"/etc/hosts"}`), allow},
+		{call("read", `{}`), allow},
+		{call("ls", `{"path":"/etc/passwd"}`), allow},
+		{call("tts", `{"text":"a"}`), confirm},
 	} {
-		if v := p.Judge(c.call, c.view); v.Mode != c.mode {
-			t.Errorf("%s: %s by %s, want %s", c.what, v.Mode, v.Rule, c.mode)
+		if v := p.Judge(c.call, at(owner)); v.Mode != c.mode {
+			t.Errorf("%s %s: %s by %s, want %s", c.call.Tool, c.call.Params, v.Mode, v.Rule, c.mode)
 		}
-	}
-	if plan := p.Plan(call("tts", `{}`)); plan.Final || !plan.Origins {
-		t.Error("a rule over origins is decided before they are known")
-	}
-	if p.Plan(call("ls", `{}`)).Final || !p.UsesHistory() {
-		t.Error("a rule over the history is decided before it is known")
 	}
 }
 
@@ -117,34 +89,16 @@ func TestPoliciesThatAreWrongSayWhere(t *testing.T) {
 	}
 	asks := policy.Action{ConfirmTools: []string{"exec"}}
 	for want, c := range map[string]policy.Config{
-		"policies[0]: has no name":                         {Policies: []policy.Declared{{Action: asks}}},
-		"policies[1].name: p is the name of another":       {Policies: []policy.Declared{{Name: "p", Action: asks}, {Name: "p", Action: asks}}},
-		"policies[0].action: does nothing":                 one(policy.When{}, policy.Action{}),
-		"policies[0].when.iteration_gte: must not be":      one(policy.When{IterationGTE: new(-1)}, asks),
-		"undeclared reference to 'tol'":                    one(policy.When{Expr: `tol == "exec"`}, asks),
-		"(line 1, column 6 of the expression)":             one(policy.When{Expr: `tool + 3 == "a"`}, asks),
-		"is string and must be true or false":              one(policy.When{Expr: `tool`}, asks),
-		"found no matching overload for '_==_' applied to": one(policy.When{Expr: `iteration == "2"`}, asks),
-		"limits[0]: limits nothing":                        {Limits: []policy.Limit{{}}},
-		"limits[0]: needs both param and most":             {Limits: []policy.Limit{{Calls: 1, Param: "amount"}}},
-		"limits[0].then: must be confirm or restrict":      {Limits: []policy.Limit{{Calls: 1, Then: new(allow)}}},
+		"policies[0]: has no name":                    {Policies: []policy.Declared{{Action: asks}}},
+		"policies[1].name: p is the name of another":  {Policies: []policy.Declared{{Name: "p", Action: asks}, {Name: "p", Action: asks}}},
+		"policies[0].action: does nothing":            one(policy.When{}, policy.Action{}),
+		"policies[0].when.iteration_gte: must not be": one(policy.When{IterationGTE: new(-1)}, asks),
+		"limits[0]: limits nothing":                   {Limits: []policy.Limit{{}}},
+		"limits[0]: needs both param and most":        {Limits: []policy.Limit{{Calls: 1, Param: "amount"}}},
+		"limits[0].then: must be confirm or restrict": {Limits: []policy.Limit{{Calls: 1, Then: new(allow)}}},
 	} {
 		if _, _, err := policy.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-}
-
-func FuzzExpression(f *testing.F) {
-	f.Add(`tool == "exec"`, `{"a":1}`)
-	f.Add(`params.a.b.c > 3 || level == "x"`, `{"a":{"b":{"c":4}}}`)
-	f.Fuzz(func(t *testing.T, expr, params string) {
-		p, _, err := policy.New(policy.Config{Policies: []policy.Declared{{Name: "p", When: policy.When{Expr: expr}, Action: policy.Action{ConfirmTools: []string{"*"}}}}})
-		if err != nil {
-			return
-		}
-		if v := p.Judge(call("read", params), at(owner)); v.Mode < allow {
-			t.Error(v)
-		}
-	})
 }

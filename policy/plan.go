@@ -44,7 +44,6 @@ type Plan struct {
 	OwnData      OwnData
 	Page         Page // where [Quiet.Site] is on: the page that it gets without cookies
 	Completes    bool // its form is that of a call which may complete another one, see [Plan.completing]
-	Origins      bool // a rule asks where arguments came from: View.Origins is filled before Judge. Such a plan is not Final
 
 	ruling
 	strict    bool
@@ -60,8 +59,6 @@ type Plan struct {
 	inside    []string // the owner's directories, and the workspace
 
 	declared []applied
-	late     []*declared // which ask for more than the level
-	asked    *asked
 	exceeded []Bound
 	loop     loop
 	logs     [taint.Levels]bool // at which levels the context is to be logged
@@ -171,7 +168,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	}
 	plan.countApart(c, &does, p.from)
 	mayTaint := plan.Anything && plan.Raise < untrusted && plan.Modes[external] == allow // see [Plan.Brings]
-	plan.Final = plan.Reach.empty() && len(plan.late) == 0 && plan.Secret == "" && plan.Gives == "" && !mayTaint
+	plan.Final = plan.Reach.empty() && plan.Secret == "" && plan.Gives == "" && !mayTaint
 	plan.Harmless = (r.wrapper || r.safe && !r.strictSink && !plan.Leaves) && plan.Modes == taint.Every(allow)
 }
 
@@ -282,5 +279,5 @@ func (pl planner) close(rule, text string) {
 	default:
 		pl.Modes, pl.Reach, pl.Grantable, pl.Secret = taint.Every(restrict), Reach{}, false, ""
 	}
-	pl.declared, pl.late, pl.Origins, pl.Bounds = nil, nil, false, nil
+	pl.declared, pl.Bounds = nil, nil
 }

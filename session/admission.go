@@ -106,7 +106,6 @@ type View struct {
 	Generation int64       // when it was last reset, in Unix milliseconds; 0: never
 	Worst      Source      // what made the level what it is
 	Lost       bool        // the store has lost what it knew: the level is a guess, the worst
-	History    []string    // the tools called before, oldest first; nil: not known. As Secrets
 	Secret     string      // where Held: what was read here that holds secrets; empty: nothing was
 	Secrets    Holding     // whether secrets were read here, as far as anyone knows
 

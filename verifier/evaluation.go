@@ -103,7 +103,7 @@ func (t *evaluation) now() time.Time { return t.view.Now.Add(time.Since(t.viewed
 // conversation's level was lowered meanwhile.
 func (t *evaluation) refresh(v session.View) {
 	v.Grants, v.Waiting, v.Replayed, v.Origins = t.view.Grants, t.view.Waiting, t.view.Replayed, t.view.Origins
-	v.Secrets, v.History, v.Capped = t.view.Secrets, t.view.History, t.view.Capped
+	v.Secrets, v.Capped = t.view.Secrets, t.view.Capped
 	if v.Secret != "" {
 		v.Secrets = session.Holds
 	}

@@ -25,8 +25,6 @@ type watched struct {
 	last    int64    // step: as many as its calls if all of them were seen here
 	unseen  bool     // it has something of a conversation that was not all seen here
 	sources []string // tools whose results need caution
-	tools   []string // called, oldest first; only while a policy asks
-	told    int64    // how many of the calls were noted there
 	outside []string // what came in from outside, see [exposure.brought]
 }
 
@@ -39,9 +37,6 @@ func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 	one := w.find(t.convID)
 	if !v.Replayed {
 		one.calls++
-		if t.rules != nil && t.rules.UsesHistory() {
-			one.note(t.call.Tool, v)
-		}
 	}
 	one.last = max(one.last, v.Step)
 	if !t.plan.Clean(t.initial) || !t.plan.Clean(v.Level) && len(one.outside) == 0 { // what it came by is not known here
@@ -56,17 +51,6 @@ func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 // whole reports whether this process has seen every call whose results the
 // conversation may hold.
 func (w *watched) whole() bool { return w.calls == w.last && !w.unseen }
-
-// mostTools is how many calls of a conversation a policy can look back on.
-const mostTools = 64
-
-// note keeps what was called, and tells the view what was called before.
-func (w *watched) note(tool string, v *session.View) {
-	if w.told++; w.told == w.calls && max(w.last, v.Step) == w.calls {
-		v.History = append([]string{}, w.tools...)
-	}
-	w.tools = append(w.tools[max(0, len(w.tools)-mostTools+1):], strings.Clone(tool))
-}
 
 // source notes that a result which needs caution is about to come in.
 func (w *exposure) source(c session.Conversation, tool string) {

@@ -3,14 +3,13 @@ package verifier
 import (
 	"context"
 
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // judge says what the policy makes of the call in the conversation as it is.
 func (j *judging) judge(ctx context.Context, t *evaluation) {
 	t.view.Bears = t.bears
-	if t.plan.Origins && (t.view.Entry == session.Held || t.view.Replayed) || t.plan.Leaves && (t.view.Secret != "" || t.view.Generation > 0) {
+	if t.plan.Leaves && (t.view.Secret != "" || t.view.Generation > 0) {
 		j.texts.origins(ctx, t)
 	}
 	t.view.Unread = t.unread

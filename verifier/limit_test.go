@@ -55,7 +55,6 @@ func TestAPolicyTellsTheAgentOnlyItsReason(t *testing.T) {
 	r := ruledRig(t, policy.Config{Policies: []policy.Declared{
 		{Name: "secret-name", Action: policy.Action{BlockTools: []string{"tts"}, Reason: "No speech here."}},
 		{Name: "silent-name", Action: policy.Action{RemoveTools: []string{"pdf"}, Reason: "Never told."}},
-		{Name: "looks-back", When: policy.When{Expr: `"image_generate" in history`}, Action: policy.Action{ConfirmTools: []string{"ls"}}},
 	}}, nil)
 	context := owner("policies")
 	if d := r.deny("blocked", call(t, "tts", `{}`, context)); !strings.HasSuffix(d.Reason, "): No speech here.") || strings.Contains(d.Reason, "secret-name") {
@@ -64,9 +63,6 @@ func TestAPolicyTellsTheAgentOnlyItsReason(t *testing.T) {
 	if d := r.deny("removed", call(t, "pdf", `{}`, context)); strings.Contains(d.Reason, "told") || strings.Contains(d.Reason, "silent") {
 		t.Errorf("the agent reads %q", d.Reason)
 	}
-	r.allow(call(t, "ls", `{}`, context))
-	r.allow(call(t, "image_generate", `{}`, context))
-	r.asked("after what it looks back on", call(t, "ls", `{}`, context))
 }
 
 // The log gets what the owner wants to have there, without secrets.

@@ -52,9 +52,9 @@ func (c *ExplainCmd) Run(a *app) error {
 		return err
 	}
 	for i := 0; i < len(chosen); {
-		v := rules.Judge(call, session.View{Level: chosen[i], History: []string{}})
+		v := rules.Judge(call, session.View{Level: chosen[i]})
 		n := 1
-		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n], History: []string{}})) {
+		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n]})) {
 			n++
 		}
 		c.print(a, v, chosen[i:i+n])
@@ -222,12 +222,8 @@ func tryCase(rules *policy.Policy, file string, index int, c *config.Case) error
 	if err != nil {
 		return err
 	}
-	history := c.History
-	if history == nil {
-		history = []string{}
-	}
 	for _, l := range levels {
-		v := rules.Judge(call, session.View{Level: l, History: history})
+		v := rules.Judge(call, session.View{Level: l})
 		if v.Mode != want || c.Rule != "" && v.Rule != c.Rule {
 			return &wrong{file, index, c, v}
 		}

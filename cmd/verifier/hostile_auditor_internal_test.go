@@ -95,9 +95,6 @@ func TestH136TheAuditorNeverAnswersWhatTheOwnerWantsToBeAsked(t *testing.T) {
 		"a policy": func(c *config.Config) {
 			c.Policy.Policies = []policy.Declared{{Name: "mine", Action: policy.Action{ConfirmTools: []string{"message"}}}}
 		},
-		"a policy with a condition": func(c *config.Config) {
-			c.Policy.Policies = []policy.Declared{{Name: "mine", When: policy.When{Expr: `"web_fetch" in history`}, Action: policy.Action{ConfirmTools: []string{"message"}}}}
-		},
 		"a limit": func(c *config.Config) {
 			c.Policy.Limits = []policy.Limit{{Calls: 1, Then: &confirm}}
 		},
