@@ -14,7 +14,6 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/upstream"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -107,8 +106,7 @@ func newServer(v server.Verifier, d server.Desk, rooms approval.Rooms, page http
 	if err != nil {
 		return nil, err
 	}
-	via := func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), "bench") }
-	return server.New(server.Options{Via: via, Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Rooms: rooms, Page: page})
+	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Rooms: rooms, Page: page})
 }
 
 func shut(s *server.Server) error {

@@ -147,7 +147,7 @@ func (w *wrappers) clientsAddress(path string, webhook []*ast.MappingValueNode) 
 	for _, e := range webhook {
 		switch key, _ := keyText(e.Key); key {
 		case "url":
-			w.leave(e, path+key, "belongs to the client and is left out: the plugin has one url for all agents; for a second verifier of this agent's calls, add an upstream with agents")
+			w.leave(e, path+key, "belongs to the client and is left out: the plugin has one url for all agents")
 		case "timeout", "headers":
 			w.leave(e, path+key, strangers["webhook."+key].text+", and is left out")
 		}

@@ -147,10 +147,9 @@ func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
 	for text, want := range map[string]string{
 		"agents:\n  list:\n    - id: a\n      tools:\n        verifier:\n          scope: {include: [exec], exclude: [read]}\n": "v.yaml:6:11: agents.a.scope: has both include and exclude",
 		"agents: {list: [{id: a, tools: {verifier: {telegram: {chatId: 7}}}}]}":                                                 "there is no channels.telegram that is on",
-		"agents: {list: [5, null]}":                                                 "agents.list[0]: must be a group of keys",
-		"agents: {list: {failMode: deny}}":                                          "agents.list.failMode: belongs to the client",
-		"agents: {list: []}\nagents: {list: [{id: a}]}":                             "agents.list: must be a group of keys, not a list",
-		"upstream: [{url: 'https://a.example/', secret: " + good + ", agents: []}]": "upstream[0].agents: is empty",
+		"agents: {list: [5, null]}":                     "agents.list[0]: must be a group of keys",
+		"agents: {list: {failMode: deny}}":              "agents.list.failMode: belongs to the client",
+		"agents: {list: []}\nagents: {list: [{id: a}]}": "agents.list: must be a group of keys, not a list",
 	} {
 		if got := refusals(t, text); !strings.Contains(got, want) {
 			t.Errorf("%s:\n%q is missing in\n%s", text, want, got)

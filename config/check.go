@@ -57,7 +57,6 @@ func (k *checker) check() {
 	k.checkRedact()
 	k.checkCaution()
 	k.checkReport()
-	k.checkUpstream()
 	k.policyProblems()
 }
 

@@ -76,8 +76,6 @@ type Config struct {
 	Caution Caution `yaml:"caution"`
 	// Report says which reports you get about how much you are asked.
 	Report Report `yaml:"report"`
-	// Upstream are further verifiers: every one must allow a call.
-	Upstream []Upstream `yaml:"upstream"`
 	// Redact says what is hidden from cards, logs and the record. Logs and the record never have file bodies.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.

@@ -69,7 +69,6 @@ func TestWhatIsRisky(t *testing.T) {
 		{"profile: interactive\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "in conversations that are shared or external, where"},
 		{"profile: permissive\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "in conversations that are untrusted, where"},
 		{"profile: paranoid\ncaution: {auditor: {provider: openai, model: m, baseUrl: 'http://127.0.0.1/v1', mode: autoApprove}}", "autoApprove answers nothing under this policy"},
-		{"upstream: [{url: 'http://10.0.0.9/verify', secret: '${GOOD}'}]", "upstream[0].url: calls go over the network unencrypted"},
 		// The policy's own words, with their places.
 		{"trust:\n  unknownSender: owner", "warning 2:3: trust.unknownSender: a run whose sender we don't know counts as owner"},
 		{"toolOverrides:\n  exec: {'*': allow}", "warning 2:3: toolOverrides.exec: exec passes unasked in a conversation that holds shared content; without this it would be confirm there"},

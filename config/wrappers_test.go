@@ -178,22 +178,6 @@ func TestWhatIsWrongInAWrapperIsNamedWhereItStands(t *testing.T) {
 	}
 }
 
-func TestAnUpstreamWithoutSignaturesIsAtHTTPSOrOnThisMachine(t *testing.T) {
-	for _, url := range []string{"https://policy.example.org/verify", "http://127.0.0.1:9000/verify", "http://localhost:9000/verify"} {
-		if c, _ := parse(t, "upstream: [{url: '"+url+"', signed: false}]"); !c.Upstream[0].Plain() {
-			t.Errorf("%s: answers must be signed", url)
-		}
-	}
-	if got := refusals(t, "upstream: [{url: 'http://policy.example.org/verify', signed: false}]"); !strings.Contains(got, "upstream[0].signed: can't be false here") {
-		t.Error(got)
-	}
-	for _, text := range []string{"upstream: [{url: 'https://policy.example.org/verify'}]", "upstream: [{url: 'https://policy.example.org/verify', signed: true}]"} {
-		if got := refusals(t, text); !strings.Contains(got, "upstream[0].secret") {
-			t.Error(got)
-		}
-	}
-}
-
 func FuzzCommentsInBraces(f *testing.F) {
 	for _, s := range []string{seed003, seed001, "{/* a */}", `{"a":"//"}`, "{a: 'b' // c", "{'\\"} {
 		f.Add(s)
@@ -209,9 +193,9 @@ func TestCommentsAreReadOnlyWhereTheyCanBeNothingElse(t *testing.T) {
 	if c.Listen != "127.0.0.1:1" {
 		t.Errorf("%+v", c)
 	}
-	c, _ = parse(t, `{upstream: [{url: https://policy.example.org/verify, secret: "u9-4f1c7be20d5a83e6//*shared*/"}]}`)
-	if u := c.Upstream[0]; u.URL != "https://policy.example.org/verify" || u.Secret.Reveal() != "u9-4f1c7be20d5a83e6//*shared*/" {
-		t.Errorf("%+v", u)
+	c, _ = parse(t, `{web: {url: https://page.example.org}, webhook: {bearer: "u9-4f1c7be20d5a83e6//*shared*/"}}`)
+	if c.Web.URL != "https://page.example.org" || c.Webhook.Bearer.Reveal() != "u9-4f1c7be20d5a83e6//*shared*/" {
+		t.Errorf("%+v", c)
 	}
 	for _, text := range []string{"listen: 127.0.0.1:1 // here\n", "// here\nlisten: 127.0.0.1:1\n", "{listen: '127.0.0.1:1' /* and so on }"} {
 		refusals(t, text)

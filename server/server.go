@@ -54,11 +54,10 @@ type Desk interface {
 
 // Options are what a Server needs.
 type Options struct {
-	Path      string                                    // where calls come in; empty means /verify
-	Via       func(http.Header) (via []string, ok bool) // the verifiers a call came through; not ok: it goes round. nil: the header is not read
-	Traced    bool                                      // a call's traceparent header goes along with it
-	Auth      func() *Auth                              // whose signatures and tokens count now
-	Tolerance func() time.Duration                      // how far a call's clock may be off now; nil means 5 min
+	Path      string               // where calls come in; empty means /verify
+	Traced    bool                 // a call's traceparent header goes along with it
+	Auth      func() *Auth         // whose signatures and tokens count now
+	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
 	Rooms     approval.Rooms

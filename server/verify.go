@@ -33,12 +33,6 @@ func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message,
 			call.Trace = strings.Clone(parent)
 		}
 	}
-	if err == nil && s.o.Via != nil {
-		via, ok := s.o.Via(r.Header)
-		if call.Via = via; !ok {
-			err = &refusal{"loop", reasonLoop}
-		}
-	}
 	return message{
 		call:   call,
 		accept: func(w http.ResponseWriter, r *http.Request) { s.decide(w, r, from, call) },
@@ -61,8 +55,6 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, cal
 
 // maxParent is the longest traceparent that is taken; those of today have 55 bytes.
 const maxParent = 128
-
-const reasonLoop = "The verifiers that have to agree ask each other in a circle. Nothing was run."
 
 // answerBody is what a client reads: decision, reason and, where a person was
 // asked, ref, and question where it is still open, and params where a person

@@ -21,7 +21,6 @@ type people struct {
 	o       *Options
 	hide    *hiding
 	judging *judging
-	peers   *peers
 	texts   *texts
 	repeats *repeats
 	results *resultLevels

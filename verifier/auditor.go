@@ -45,15 +45,11 @@ func isWatched(t *evaluation) bool {
 // the store decides nothing: at the levels that a result which needs caution
 // brings with it. A cleaner conversation passes in one trip, as without auditor.
 func rowOf(t *evaluation) taint.Row {
-	row, from := t.plan.Modes, taint.System
-	switch {
-	case t.others():
-	case isWatched(t):
-		from = t.auditor.Caution().From()
-	default:
+	row := t.plan.Modes
+	if !isWatched(t) {
 		return row
 	}
-	for l := from; l <= taint.Untrusted; l++ {
+	for l := t.auditor.Caution().From(); l <= taint.Untrusted; l++ {
 		if row[l] == taint.Allow {
 			row[l] = taint.Confirm
 		}

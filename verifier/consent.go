@@ -14,9 +14,6 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	if t.verdict.Mode == taint.Restrict {
 		return t.restricted()
 	}
-	if no := v.peers.agree(ctx, t); no != nil {
-		return no
-	}
 	switch {
 	case t.verdict.Mode == taint.Allow:
 		t.by = t.verdict.Rule

@@ -56,7 +56,7 @@ func (t *evaluation) become(params jsontext.Value) {
 	t.asks = edited{call: t.callDigest(), sum: t.sum()}
 	t.call = t.call.With(params)
 	t.digest, t.identity, t.shown = "", "", redact.Result{}
-	t.bears, t.looked, t.unread, t.agreed = false, false, false, false
+	t.bears, t.looked, t.unread = false, false, false
 	t.alike, t.kind, t.opinion, t.last, t.grant = nil, nil, nil, nil, nil
 	t.view.Origins = nil
 }
@@ -78,7 +78,7 @@ func (p *people) heardEdit(ctx context.Context, t *evaluation, r *approval.Rulin
 		return t.restricted()
 	}
 	t.visible = false
-	return p.peers.agree(ctx, t)
+	return nil
 }
 
 // edits remembers the changed params of requests that were allowed lately, in this process alone, so that the same request gets the same answer.

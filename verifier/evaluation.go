@@ -48,9 +48,6 @@ type evaluation struct {
 	auditor *intent.Auditor // nil: there is none
 	opinion *intent.Opinion // what the auditor said, once it was asked
 
-	upstream Upstream // nil: no other verifier is asked
-	agreed   bool     // all of them allow the call
-
 	last    *action        // what the call's service remembers, and may be completed by it; nil: nothing
 	by      string         // what consented
 	person  bool           // a person said yes to this very call

@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -68,5 +70,48 @@ func TestAHeldCallIsDecidedWhereItIsWaitedFor(t *testing.T) {
 				t.Errorf("the record says %+v", e)
 			}
 		})
+	}
+}
+
+// slow is a store that takes its time to admit a call.
+type slow struct {
+	backend
+	takes time.Duration
+}
+
+func (s slow) Admit(ctx context.Context, a session.Admission) (session.View, error) {
+	time.Sleep(s.takes)
+	return s.backend.Admit(ctx, a)
+}
+
+// witness is the desk, and tells how long calls are held there.
+type witness struct {
+	*approval.Desk
+	held chan time.Duration
+}
+
+func (w *witness) Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
+	w.held <- r.Hold
+	return w.Desk.Put(ctx, r)
+}
+
+// A caller waits once for all: what the store took is no longer there for people.
+func TestWhatTheStoreTakesIsNotThereForPeople(t *testing.T) {
+	store, _ := openSQLite(t)
+	const takes, wait = 30 * time.Millisecond, 6 * time.Second
+	w := &witness{held: make(chan time.Duration, 1)}
+	r := newRig(t, slow{store, takes}, 1, func(o *verifier.Options) {
+		w.Desk = o.Desk.(*approval.Desk) //nolint:errcheck // that is what the rig has
+		o.Desk = w
+	})
+	owners := `"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,"waitMs":6000`
+	r.v.Verify(t.Context(), call(t, "gateway", `{"action":"restart"}`, owners))
+	select {
+	case held := <-w.held:
+		if held > wait-5*time.Second-takes {
+			t.Errorf("people were given %s", held)
+		}
+	default:
+		t.Error("nobody was asked")
 	}
 }

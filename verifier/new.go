@@ -30,9 +30,6 @@ func New(o Options) (*Verifier, error) {
 	if o.Settings == nil {
 		o.Settings = func() Settings { return Settings{} }
 	}
-	if o.Upstream == nil {
-		o.Upstream = func() Upstream { return nil }
-	}
 	if o.Auditor == nil {
 		o.Auditor = func() *intent.Auditor { return nil }
 	}
@@ -59,11 +56,11 @@ func assemble(o *Options) *Verifier {
 		Record: o.Record.Append, Hide: hide.fact, Key: o.Key, Log: o.Log,
 	})
 	v.fresh, v.firsts.o, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, o, hide
-	v.workspace, v.peers = &workspace{o: o, hide: hide}, &peers{o: o, hide: hide}
+	v.workspace = &workspace{o: o, hide: hide}
 	known := &texts{o: o, hide: hide}
 	v.judging = &judging{o: o, hide: hide, texts: known, workspace: v.workspace}
 	v.admitter = &admitter{o: o, kin: &kin{o: o, exposure: seen, floor: floor}, jobs: &jobs{o: o, hide: hide}, exposure: seen, floor: floor}
-	v.people = &people{o: o, hide: hide, judging: v.judging, peers: v.peers, texts: known, results: v.results, over: v.turns.IsOver}
+	v.people = &people{o: o, hide: hide, judging: v.judging, texts: known, results: v.results, over: v.turns.IsOver}
 	v.quiet = &quiet{
 		o: o, exposure: seen, words: ownWords{hide},
 		actions: actions{hide: hide, over: v.turns.IsOver},

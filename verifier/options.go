@@ -91,7 +91,6 @@ type Options struct {
 	Shared    bool                              // other processes may: reasons not to ask that rest on what this one has heard of a conversation never hold
 	Settings  func() Settings                   // those in force now; nil means the defaults
 	Auditor   func() *intent.Auditor            // the second model in force now; nil: there is none
-	Upstream  func() Upstream                   // further verifiers, asked now; nil: none
 	Log       *slog.Logger                      // nil discards
 	Observe   func(Observation)                 // called for every decision; may be nil
 	Trace     func(*Traced)                     // gets every decision with its steps; nil: none are timed
@@ -123,7 +122,7 @@ type Traced struct {
 }
 
 // Step is a part of a decision that waits for something else: the store, people,
-// the auditor, further verifiers or the record.
+// the auditor or the record.
 type Step struct {
 	Name   string
 	Began  time.Time

@@ -6,22 +6,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// meanwhile is a further verifier that allows everything. Something happens while
-// it is asked.
-type meanwhile func()
+// meanwhile is a store where something happens once, right before a call is settled.
+type meanwhile struct {
+	backend
+	happens func()
+}
 
-func (m meanwhile) Ask(context.Context, *toolcall.Call, jsontext.Value, []string) error {
-	m()
-	return nil
+func (m *meanwhile) Settle(ctx context.Context, s session.Settlement) (session.Settled, error) {
+	if now := m.happens; now != nil {
+		m.happens = nil
+		now()
+	}
+	return m.backend.Settle(ctx, s)
 }
 
 // TestH90AGrantThatEndsWhileACallIsDecidedIsOver: the call has found the grant, and
@@ -42,16 +44,14 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, _ := openSQLite(t)
-			ends := func() {}
-			r := newRig(t, store, 1, func(o *verifier.Options) {
-				o.Upstream = func() verifier.Upstream { return meanwhile(func() { ends() }) }
-			})
+			opened, _ := openSQLite(t)
+			store := &meanwhile{backend: opened}
+			r := newRig(t, store, 1, nil)
 			key := strings.ToLower(t.Name())
 			ref := r.asked("the first", call(t, "exec", `{"command":"git log"}`, stranger(key)))
 			r.approve(ref, 30)
 			r.allow(call(t, "exec", `{"command":"git log -3"}`, stranger(key)))
-			ends = func() {
+			store.happens = func() {
 				if err := end(r); err != nil {
 					t.Error(err)
 				}
@@ -67,14 +67,12 @@ func TestH90AGrantThatEndsWhileACallIsDecidedIsOver(t *testing.T) {
 // TestAGrantOutlivesWhatDoesNotConcernIt: another session of the conversation
 // moves it while a call is decided, and the grant still covers the call.
 func TestAGrantOutlivesWhatDoesNotConcernIt(t *testing.T) {
-	store, _ := openSQLite(t)
-	moves := func() {}
-	r := newRig(t, store, 1, func(o *verifier.Options) {
-		o.Upstream = func() verifier.Upstream { return meanwhile(func() { moves() }) }
-	})
+	opened, _ := openSQLite(t)
+	store := &meanwhile{backend: opened}
+	r := newRig(t, store, 1, nil)
 	members := stranger("moved") + `,"sessionId":"one"`
 	r.approve(r.asked("the first", call(t, "exec", `{"command":"git log"}`, members)), 30)
-	moves = func() {
+	store.happens = func() {
 		_, err := store.Admit(t.Context(), session.Admission{
 			Conversation: conv("moved"), Session: "another", RequestID: "other", Initial: taint.Shared, Keep: time.Minute,
 		})

@@ -37,7 +37,6 @@ type Verifier struct {
 	judging  *judging
 	admitter *admitter
 
-	peers     *peers
 	quiet     *quiet
 	people    *people
 	auditing  *auditing
@@ -73,7 +72,7 @@ const (
 // them halfway.
 func (v *Verifier) begin(t *evaluation, c *toolcall.Call) {
 	t.call, t.started, t.settings = c, time.Now(), v.o.Settings()
-	t.auditor, t.upstream = v.o.Auditor(), v.o.Upstream()
+	t.auditor = v.o.Auditor()
 	s := &t.settings
 	s.Hold, s.MaxHold = cmp.Or(s.Hold, defaultHold), cmp.Or(s.MaxHold, defaultMaxHold)
 	s.Keep = cmp.Or(s.Keep, 10*time.Minute+s.MaxHold+time.Minute)
@@ -205,7 +204,7 @@ func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision 
 func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
 	d, held := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
 		plan := p.Notice(c)
-		plan.InScope = false // no one is asked, here or elsewhere
+		plan.InScope = false // no one is asked
 		return plan
 	})
 	if held != nil {

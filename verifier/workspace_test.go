@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 const (
@@ -17,31 +16,21 @@ const (
 
 // TestH189AWriteOvertakesABuild that was judged before it and is allowed after it: the build asks.
 func TestH189AWriteOvertakesABuild(t *testing.T) {
-	store, _ := openSQLite(t)
-	var r *rig
+	opened, _ := openSQLite(t)
+	store := &ordered{backend: opened}
+	r := newRig(t, store, 1, nil)
 	pull := func() {
 		if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"git pull"}`, other)); !d.Allow {
 			t.Errorf("the write: %+v", d)
 		}
 	}
-	var write func()
-	r = newRig(t, store, 1, func(o *verifier.Options) {
-		o.Upstream = func() verifier.Upstream {
-			return meanwhile(func() {
-				if now := write; now != nil {
-					write = nil
-					now()
-				}
-			})
-		}
-	})
 	if d := r.v.Verify(t.Context(), call(t, "web_fetch", `{"url":"https://news.example/"}`, reader)); !d.Allow {
 		t.Fatalf("%+v", d)
 	}
 	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); !d.Allow || r.record.last().By != "seen" {
 		t.Fatalf("%+v by %s", d, r.record.last().By)
 	}
-	write = pull
+	store.looked = pull
 	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); d.Allow {
 		t.Errorf("a build passed unasked that a write overtook: %+v", r.record.last())
 	}
@@ -50,8 +39,18 @@ func TestH189AWriteOvertakesABuild(t *testing.T) {
 // ordered is a store that keeps in which order it was written to.
 type ordered struct {
 	backend
-	mu    sync.Mutex
-	order []string
+	looked func() // what happens once, after it was looked up what was written
+	mu     sync.Mutex
+	order  []string
+}
+
+func (o *ordered) Exposed(ctx context.Context, c session.Conversation) (string, error) {
+	what, err := o.backend.Exposed(ctx, c)
+	if now := o.looked; now != nil {
+		o.looked = nil
+		now()
+	}
+	return what, err
 }
 
 func (o *ordered) note(what string) {

@@ -7,8 +7,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/intent/provider"
-	"github.com/openclaw-verifier/verifier/upstream"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // modelOf is the second model that a config names, or nil.
@@ -58,21 +56,4 @@ func (g *gateway) summarise(ctx context.Context, a *approval.Ask) string {
 		return ""
 	}
 	return s.Summarise(ctx, a.Tool, a.Shown)
-}
-
-// upstreamOf are the further verifiers that a config names, or nil. Instances
-// that share the server key are one verifier to others.
-func upstreamOf(c *config.Config, self string) verifier.Upstream {
-	if len(c.Upstream) == 0 {
-		return nil
-	}
-	var ones []upstream.One
-	for _, u := range c.Upstream {
-		one := upstream.One{URL: u.URL, Agents: u.Agents, Secret: u.Secret.Reveal(), Timeout: u.Timeout, Headers: map[string]string{}, Plain: u.Plain()}
-		for name, value := range u.Headers {
-			one.Headers[name] = value.Reveal()
-		}
-		ones = append(ones, one)
-	}
-	return upstream.New(self, ones)
 }

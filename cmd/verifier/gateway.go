@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -32,7 +31,6 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/upstream"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -51,7 +49,6 @@ type gateway struct {
 
 	config   *config.Config // as it was started with: what a reload can't change
 	state    *config.State
-	self     string // what other verifiers know this one by
 	live     atomic.Pointer[live]
 	refused  atomic.Bool // the config that was read last could not be taken
 	level    *slog.LevelVar
@@ -82,7 +79,6 @@ type live struct {
 	bodies     *redact.Redactor   // the same, but it shows file bodies
 	auditor    *intent.Auditor    // nil: there is no auditor
 	summariser *intent.Summariser // nil: no model sums up what is long
-	upstream   verifier.Upstream
 	proxies    []netip.Prefix
 	reload     web.Reload // that put it in force
 }
@@ -125,7 +121,6 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	g.self = key.Seal("upstream", "self") // it tells nothing of the key
 	first, err := g.prepare(s.config, s.guarded)
 	if err != nil {
 		return g, err
@@ -159,7 +154,6 @@ func openGateway(s setup) (g *gateway, err error) {
 	seeing := g.seeing(decider)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
-		Via:    func(h http.Header) ([]string, bool) { return upstream.ParseVia(h.Values(upstream.ViaHeader), g.self) },
 		Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
@@ -225,7 +219,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(), Shared: s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
-		Upstream: func() verifier.Upstream { return g.live.Load().upstream }, Log: s.log, Observe: g.metrics.Decided, Trace: g.tracer(), Used: g.metrics.Used,
+		Log: s.log, Observe: g.metrics.Decided, Trace: g.tracer(), Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }

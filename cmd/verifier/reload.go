@@ -52,7 +52,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, summariser: summariserOf(c, model), upstream: upstreamOf(c, g.self), proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, summariser: summariserOf(c, model), proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}
@@ -173,7 +173,7 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 func parts(c *config.Config) (inForce, restart map[string]any) {
 	inForce = map[string]any{
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
-		"policy": c.Policy, "redact": c.Redact, "caution": c.Caution, "report": c.Report, "upstream": c.Upstream, "approvers": c.People(), "approverTokens": tokens(c),
+		"policy": c.Policy, "redact": c.Redact, "caution": c.Caution, "report": c.Report, "approvers": c.People(), "approverTokens": tokens(c),
 		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "audit.rotation": rotation(c), "log.level": c.Log.Level,
 		"notify.push.allow": c.Notify.Push.Allow, "trustedProxies": c.TrustedProxies, "webhook.relayApprovals": c.Webhook.RelayApprovals,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
