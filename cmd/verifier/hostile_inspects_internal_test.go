@@ -10,7 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 )
 
-// What only shows is not asked about after a page was read, and what looks like it and is more asks. See docs/adr/0081.
+// What only shows is not asked about after a page was read, and what looks like it and is more asks.
 
 // shownByGit are commands that show what git keeps; of coding agents they pass.
 var shownByGit = []string{
