@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 )
 
@@ -67,39 +66,6 @@ func (n *newcomer) chatShows(text string) telegramtest.Message {
 		return at >= 0
 	}, func() string { return "the chat does not show " + text })
 	return found
-}
-
-// taps presses a button of a message.
-func (n *newcomer) taps(m telegramtest.Message, label string) {
-	n.t.Helper()
-	for _, b := range slices.Concat(m.Buttons...) {
-		if b.Text != label {
-			continue
-		}
-		if _, err := n.chat.Tap(n.t.Context(), ann, m.Chat, m.ID, b.Data); err != nil {
-			n.t.Fatal(err)
-		}
-		return
-	}
-	n.t.Fatalf("no button %q on %+v", label, m)
-}
-
-func TestTheTelegramPageAsWritten(t *testing.T) {
-	n := follows(t, "telegram.md")
-	setup := n.follow("verifier setup telegram")
-	n.pairs(setup)
-	setup.ends()
-	n.chatShows("Test: cards from verifier arrive here.")
-	n.follow("verifier serve").sees("verifier listens on")
-	call := n.follow(`verifier send --tool exec --params '{"command":"date"}'`)
-	card := n.chatShows("Run: date")
-	n.taps(card, "Allow once")
-	asked := n.chatShows("Look once more")
-	n.taps(asked, channeltest.RightPick(card.Text, asked.Text))
-	call.sees(`(?m)^allow$`)
-	call.ends()
-	n.types("verifier test --send-card").ends() // for those to whom nothing comes
-	n.sawThePage()
 }
 
 // make run says that it compiles, prints commands that work where it was typed, and ends with Ctrl-C without an error.

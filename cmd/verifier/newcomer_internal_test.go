@@ -27,9 +27,6 @@ type newcomer struct {
 	bin     string // programs of theirs, such as stand-ins
 	chat    *telegramtest.Server
 	screens []*screen
-
-	page string   // the page they follow
-	next []string // its commands that they have not typed yet
 }
 
 // screen is one terminal with a command in it.
@@ -49,28 +46,6 @@ func newNewcomer(t *testing.T) *newcomer {
 	return n
 }
 
-var typedInPage = regexp.MustCompile(`(?m)^\$ (.*)$`)
-
-// follows opens a page whose commands have to be typed in their order, and all of them.
-func follows(t *testing.T, page string) *newcomer {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/five-minutes/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := newNewcomer(t)
-	n.page = string(text)
-	for _, m := range typedInPage.FindAllStringSubmatch(n.page, -1) {
-		n.next = append(n.next, m[1])
-	}
-	t.Cleanup(func() {
-		if !t.Failed() && len(n.next) > 0 {
-			t.Errorf("the page has commands that were not tried: %q", n.next)
-		}
-	})
-	return n
-}
-
 // ownMachine are the only differences to a machine of one's own: the usual port may be taken, and Telegram is a stand-in.
 const ownMachine = `verifier() {
 	case $1 in
@@ -82,16 +57,6 @@ const ownMachine = `verifier() {
 	esac
 }
 %[2]s`
-
-// follow types the page's next command, which has to be this one.
-func (n *newcomer) follow(command string) *screen {
-	n.t.Helper()
-	if len(n.next) == 0 || n.next[0] != command {
-		n.t.Fatalf("the page goes on with %q, and not with %q", n.next, command)
-	}
-	n.next = n.next[1:]
-	return n.types(command)
-}
 
 // types starts a command at a terminal of its own.
 func (n *newcomer) types(command string) *screen {
@@ -201,25 +166,22 @@ func (n *newcomer) program(name, script string) {
 	}
 }
 
-var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
-
-// sawThePage checks that what the page shows below its commands was on a screen.
-func (n *newcomer) sawThePage() {
+func (n *newcomer) write(name, text string) {
 	n.t.Helper()
-	var all strings.Builder
-	for _, s := range n.screens {
-		all.WriteString(strings.ReplaceAll(s.String(), n.home, "/home/you") + "\n")
+	path := filepath.Join(n.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		n.t.Fatal(err)
 	}
-	screens := blanked(all.String())
-	for _, block := range fenced.FindAllStringSubmatch(n.page, -1) {
-		for line := range strings.Lines(block[2]) {
-			if line = strings.TrimSpace(blanked(line)); block[1] != "" || line == "" || strings.HasPrefix(line, "$ ") {
-				continue
-			}
-			start, _, _ := strings.Cut(line, "…")
-			if !strings.Contains(screens, start) {
-				n.t.Errorf("the page shows what no command prints: %s", line)
-			}
-		}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		n.t.Fatal(err)
 	}
+}
+
+func (n *newcomer) read(path string) string {
+	n.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return string(text)
 }

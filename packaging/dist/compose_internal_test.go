@@ -196,10 +196,10 @@ func TestTheComposeFileFitsTheImage(t *testing.T) {
 	if err != nil || cfg.Listen != "0.0.0.0:"+port || cfg.Web.URL != "http://127.0.0.1:"+port {
 		t.Errorf("the config: %+v, %v", cfg, err)
 	}
-	page := repository(t, "docs/five-minutes/docker.md")
+	page := repository(t, "docs/installation.md")
 	for _, must := range []string{"`" + f.Name + "_" + name + "`", "docker compose exec verifier /verifier login", "verifier:" + path + "/webhook.secret", "`" + at + "`", "port " + port, "user 65532"} {
 		if !strings.Contains(page, must) {
-			t.Errorf("docs/five-minutes/docker.md does not say %s", must)
+			t.Errorf("docs/installation.md does not say %s", must)
 		}
 	}
 }
