@@ -28,19 +28,19 @@ var greetings = map[string]bool{"initialize": true, "server/discover": true}
 var questions = map[string]bool{sampling: true, "elicitation/create": true, "notifications/tasks": true, "notifications/tasks/status": true}
 
 // fromServer judges a message of the server's. It returns what the client gets, and what the server gets in return; nil:
-// nothing. Answers are passed on to requests that take knows.
-func (p *peer) fromServer(ctx context.Context, text []byte, take func(key string) *request) (toClient, toServer []byte) {
+// nothing.
+func (p *peer) fromServer(ctx context.Context, text []byte) (toClient, toServer []byte) {
 	m, err := decode(text, true)
 	switch {
 	case err != nil:
 		p.logf("What the server sent was not passed on: %v.", err)
-		return unread(text, take), nil
+		return p.unread(text), nil
 	case !m.isAnswer():
 		return p.question(ctx, &m)
 	case m.key == "": // the server could not read something
 		return m.text, nil
 	}
-	r := take(m.key)
+	r := p.take(m.key)
 	if r == nil { // it was dropped, or the server answers what was never asked: a call that is held, for example
 		p.logf("An answer of the server's was not passed on: no request waits for it.")
 		return nil, nil
@@ -125,7 +125,7 @@ func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
 		}
 		return text
 	}
-	p.retries.note(p, r, m.result)
+	p.retries.note(r, m.result)
 	return m.text
 }
 
@@ -137,7 +137,7 @@ func (m *message) content() jsontext.Value {
 }
 
 // unread ends the request whose answer can't be read in one way only, if it can be found out which it is.
-func unread(text []byte, take func(key string) *request) []byte {
+func (p *peer) unread(text []byte) []byte {
 	var m struct {
 		ID     jsontext.Value `json:"id"`
 		Method jsontext.Value `json:"method"`
@@ -147,7 +147,7 @@ func unread(text []byte, take func(key string) *request) []byte {
 	if err != nil || !ok || m.Method != nil {
 		return nil // it is no answer
 	}
-	if r := take(key); r != nil {
+	if r := p.take(key); r != nil {
 		return (&refusal{r.id, codeGone, errors.New("the server's answer can't be read, so it was not passed on")}).text()
 	}
 	return nil
@@ -165,18 +165,12 @@ func (g *gate) tell(ctx context.Context, tool, id string, content jsontext.Value
 	return s.Returned(ctx, tool, id, hook.TextOf(content), failed) == nil
 }
 
-// retries are the calls that a server has answered with a question: the same client makes the same call again, with the
+// retries are the calls that a server has answered with a question: the client makes the same call again, with the
 // answer to it (since 2026-07-28). Where the answer holds no text, the gateway is asked by the same message then, so that
 // you are not asked twice.
 type retries struct {
 	mu   sync.Mutex
-	open map[retryKey]retry
-}
-
-// retryKey says whose call it is, and which: one client's yes is not another's.
-type retryKey struct {
-	of   *peer
-	call string
+	open map[string]retry
 }
 
 type retry struct {
@@ -192,7 +186,7 @@ const (
 )
 
 // note notes that a call will come again.
-func (t *retries) note(p *peer, r *request, result jsontext.Value) {
+func (t *retries) note(r *request, result jsontext.Value) {
 	if r.tool == "" || result == nil {
 		return
 	}
@@ -210,19 +204,19 @@ func (t *retries) note(p *peer, r *request, result jsontext.Value) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.makeRoom()
-	t.open[retryKey{p, digest([]byte(r.same), canonical(all["requestState"]))}] = retry{r.asked, r.at, wants}
+	t.open[digest([]byte(r.same), canonical(all["requestState"]))] = retry{r.asked, r.at, wants}
 }
 
 // makeRoom forgets what is too old, and the oldest where there are too many.
 func (t *retries) makeRoom() {
 	if t.open == nil {
-		t.open = map[retryKey]retry{}
+		t.open = map[string]retry{}
 	}
-	var oldest retryKey
+	oldest := ""
 	for key, old := range t.open {
 		if time.Since(old.at) > keepOpen {
 			delete(t.open, key)
-		} else if oldest.of == nil || old.at.Before(t.open[oldest].at) {
+		} else if oldest == "" || old.at.Before(t.open[oldest].at) {
 			oldest = key
 		}
 	}
@@ -231,9 +225,9 @@ func (t *retries) makeRoom() {
 	}
 }
 
-// take is a call of this client's that was let pass and is made again; once.
-func (t *retries) take(p *peer, same string, state jsontext.Value) (old retry, ok bool) {
-	key := retryKey{p, digest([]byte(same), canonical(state))}
+// take is a call that was let pass and is made again; once.
+func (t *retries) take(same string, state jsontext.Value) (old retry, ok bool) {
+	key := digest([]byte(same), canonical(state))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, ok = t.open[key]

@@ -149,7 +149,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 	if words != "" {
 		return words
 	}
-	stop := keepAwake(ctx, r.to, c.token)
+	stop := p.keepAwake(ctx, c.token)
 	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Hooked: p.hookedName(c), Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
 	stop()
 	switch {
@@ -171,7 +171,7 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	if c.responses == nil && c.state == nil {
 		return c.arguments, nil, ""
 	}
-	old, ok := p.retries.take(p, r.same, c.state)
+	old, ok := p.retries.take(r.same, c.state)
 	switch {
 	case !ok:
 		r.astray = true
@@ -245,7 +245,10 @@ func wordsOf(err error) string {
 
 // keepAwake tells a client that asks for it, again and again, that the call is held. The numbers are small fractions, so
 // that those of the server, which come later, are larger.
-func keepAwake(ctx context.Context, to outlet, token jsontext.Value) (stop func()) {
+func (g *gate) keepAwake(ctx context.Context, token jsontext.Value) (stop func()) {
+	if token == nil {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -258,13 +261,9 @@ func keepAwake(ctx context.Context, to outlet, token jsontext.Value) (stop func(
 				return
 			case <-tick.C:
 			}
-			var err error
-			if token == nil {
-				err = to.awake()
-			} else {
-				err = to.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%.6f,"message":"Waiting for the owner."}}`, token, float64(n)/1e6))
-			}
-			if err != nil {
+			const held = `{"jsonrpc":"2.0","method":"notifications/progress",` +
+				`"params":{"progressToken":%s,"progress":%.6f,"message":"Waiting for the owner."}}`
+			if g.client.send(fmt.Appendf(nil, held, token, float64(n)/1e6)) != nil {
 				return
 			}
 		}

@@ -259,9 +259,7 @@ func (g *gate) accepted(tool string) {
 		return
 	}
 	g.logf("The owner has accepted the change of the tool %q. It is in the next list of tools.", tool)
-	if g.announce != nil {
-		g.announce([]byte(listChanged))
-	}
+	g.reply([]byte(listChanged))
 }
 
 // indented is a definition, a line for each member.

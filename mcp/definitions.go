@@ -107,26 +107,6 @@ func (k *Definitions) read(server, tool string, kept any) bool {
 	return err == nil && json.Unmarshal(text, kept, jsontext.AllowInvalidUTF8(true)) == nil
 }
 
-// mirrored are the arguments of a tool that a header repeats, as the server has said (since 2026-07-28).
-func (k *Definitions) mirrored(server, tool, header string) (names []string) {
-	var kept struct {
-		Schema struct {
-			Properties map[string]struct {
-				Header string `json:"x-mcp-header"`
-			} `json:"properties"`
-		} `json:"inputSchema"`
-	}
-	if !k.read(server, tool, &kept) {
-		return nil
-	}
-	for name, p := range kept.Schema.Properties {
-		if strings.EqualFold(p.Header, header) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // see compares a definition with the one that was seen first, and reports whether it is the same.
 func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	path := k.path(server, d.name)

@@ -60,9 +60,9 @@ func CheckName(name string) error {
 // gate judges what passes between clients and one server. It knows no transport: a message is a text in one line.
 type gate struct {
 	Options
-	retries  retries
-	listing  listing
-	announce func(text []byte) // tells clients something that the server has not said; nil: there is no way
+	client  outlet
+	retries retries
+	listing listing
 
 	mu      sync.Mutex
 	open    Session       // nil: not yet, or no more
@@ -105,7 +105,6 @@ type refusal struct {
 const (
 	codeInvalid = -32600
 	codeParams  = -32602
-	codeHeaders = -32020 // of 2026-07-28: the headers don't fit the message
 	codeDenied  = -32001
 	codeGone    = -32000
 )
@@ -153,6 +152,12 @@ func denied(r *request, words string) []byte {
 		panic(err) // texts can be written
 	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, r.id, text)
+}
+
+func (g *gate) reply(text []byte) {
+	if g.client.send(text) != nil {
+		g.logf("An answer could not be given to the client.")
+	}
 }
 
 func (g *gate) logf(format string, args ...any) {

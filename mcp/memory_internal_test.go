@@ -1,14 +1,10 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -66,68 +62,31 @@ func (forgetful) Replaced(context.Context, string, string) error { return nil }
 
 func (forgetful) Offered(context.Context, []string) (map[string]bool, error) { return nil, nil }
 
-// TestLargeResultsPassInConstantMemory: 100 MB of results in messages of 4 MB, over stdio and over HTTP.
+// TestLargeResultsPassInConstantMemory: 100 MB of results in messages of 4 MB.
 func TestLargeResultsPassInConstantMemory(t *testing.T) {
 	text := strings.Repeat("All work and no play. ", resultBytes/22)
 	options := Options{Server: "fs", Definitions: Definitions{t.TempDir()}, Open: func() (Session, error) { return forgetful{}, nil }, Log: io.Discard}
-	result := func(id any) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, text)
+	result := func(id int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}`, id, text)
 	}
-	t.Run("stdio", func(t *testing.T) {
-		toClient := &counted{}
-		p := newPipe(options, &sender{w: toClient}, &sender{w: io.Discard})
-		read, write := io.Pipe()
-		h := newHeap()
-		go func() {
-			defer write.Close()
-			for id := range results {
-				m := message{id: fmt.Append(nil, id), key: fmt.Sprint("n", id), method: "tools/call"}
-				p.admit(p.asked(&m, nil, p.client))
-				io.WriteString(write, result(id)+"\n") //nolint:errcheck // the count says it
-				h.look()
-			}
-		}()
-		if err := p.pump(newLines(read), func(line []byte) error { return p.fromServer(t.Context(), line) }); !errors.Is(err, io.EOF) {
-			t.Error(err)
-		}
-		if n := toClient.n.Load(); n < results*resultBytes*9/10 {
-			t.Errorf("%d bytes came", n)
-		}
-		h.check(t)
-	})
-	t.Run("HTTP", func(t *testing.T) {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			io.Copy(io.Discard, q.Body) //nolint:errcheck // it is short
-			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, "data: "+result(1)+"\n\n") //nolint:errcheck // the count says it
-		}))
-		defer server.Close()
-		u, err := url.Parse(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		front := httptest.NewServer(HTTP(options, u, Reached{Host: func(string) bool { return true }}))
-		defer front.Close()
-		h, all := newHeap(), &counted{}
-		for range results {
-			q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL, bytes.NewReader([]byte(aCall)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			q.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-			res, err := http.DefaultClient.Do(q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = io.Copy(all, res.Body)
-			if res.Body.Close(); err != nil {
-				t.Fatal(err)
-			}
+	toClient := &counted{}
+	p := newPipe(options, &sender{w: toClient}, &sender{w: io.Discard})
+	read, write := io.Pipe()
+	h := newHeap()
+	go func() {
+		defer write.Close()
+		for id := range results {
+			m := message{id: fmt.Append(nil, id), key: fmt.Sprint("n", id), method: "tools/call"}
+			p.admit(p.asked(&m, nil))
+			io.WriteString(write, result(id)+"\n") //nolint:errcheck // the count says it
 			h.look()
 		}
-		if n := all.n.Load(); n < results*resultBytes*9/10 {
-			t.Errorf("%d bytes came", n)
-		}
-		h.check(t)
-	})
+	}()
+	if err := p.pump(newLines(read), func(line []byte) error { return p.fromServer(t.Context(), line) }); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+	if n := toClient.n.Load(); n < results*resultBytes*9/10 {
+		t.Errorf("%d bytes came", n)
+	}
+	h.check(t)
 }

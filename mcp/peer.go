@@ -15,7 +15,6 @@ import (
 // peer is a client: what it has asked for, and how long it waits.
 type peer struct {
 	*gate
-	shared bool // several clients may be behind it, so that ids are there twice
 
 	mu      sync.Mutex
 	pending map[*request]bool
@@ -38,43 +37,31 @@ type request struct {
 	edits  bool           // it can be passed on with other arguments
 	edited jsontext.Value // those that the owner lets run instead; nil: its own
 	astray bool           // it answers a question that the server has not asked
-	to     outlet         // where its client reads
 
-	drop  context.CancelFunc // while it is held: drops it. nil: the server has it
-	given chan struct{}      // closed once the server has it. nil: there is no need to know
-	lost  bool               // the connection on which its answer was to come has ended
+	drop context.CancelFunc // while it is held: drops it. nil: the server has it
 }
 
 // outlet takes messages, each whole.
 type outlet interface {
 	send(text []byte) error
-	// awake keeps a connection open whose client gets no message yet.
-	awake() error
 }
 
 // mostPending is how many requests a client may have open.
 const mostPending = 1024
 
-func (g *gate) newPeer(shared bool) *peer {
-	return &peer{gate: g, shared: shared, pending: map[*request]bool{}, wait: g.Wait}
+func (g *gate) newPeer() *peer {
+	return &peer{gate: g, pending: map[*request]bool{}, wait: g.Wait}
 }
 
 // admit notes a request, so that its answer is known as such.
 func (p *peer) admit(r *request) *refusal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.pending) >= mostPending {
-		for old := range p.pending {
-			if old.lost {
-				delete(p.pending, old)
-			}
-		}
-	}
 	no := &refusal{id: r.id, code: codeInvalid}
 	switch {
 	case p.over:
 		no.why = errOver
-	case !p.shared && p.find(r.key) != nil:
+	case p.find(r.key) != nil:
 		no.why = errors.New("another request with this id is still open")
 	case len(p.pending) >= mostPending:
 		no.why = errors.New("too many requests are open")
@@ -86,12 +73,12 @@ func (p *peer) admit(r *request) *refusal {
 }
 
 // asked is a request as it is noted. A call is held until it is released.
-func (p *peer) asked(m *message, c *call, to outlet) *request {
-	r := &request{id: m.id, key: m.key, method: m.method, to: to}
+func (p *peer) asked(m *message, c *call) *request {
+	r := &request{id: m.id, key: m.key, method: m.method}
 	if c != nil {
 		r.tool, r.callID, r.task, r.same = p.toolName(c.name), c.id, c.task != nil, digest([]byte(c.name), canonical(c.arguments))
 	}
-	if m.method == "initialize" && !p.shared {
+	if m.method == "initialize" {
 		p.meet(m.params)
 	}
 	return r
@@ -106,32 +93,29 @@ func (p *peer) find(key string) *request {
 	return nil
 }
 
-// cancel forgets what the client no longer waits for: a late answer is not passed on. What is held is dropped. What
-// the server has is returned: the server gets the cancellation.
-func (p *peer) cancel(params jsontext.Value) (given []*request, known bool) {
+// cancel forgets what the client no longer waits for: a late answer is not passed on. It reports whether that was held, and
+// so dropped: the server knows nothing of it.
+func (p *peer) cancel(params jsontext.Value) (dropped bool) {
 	all, err := members(params, []string{"requestId", "reason", "_meta"})
 	if err != nil {
-		return nil, false
+		return false
 	}
 	key, ok := keyOf(all["requestId"])
 	if !ok {
-		return nil, false
+		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for r := range p.pending {
-		if r.key != key {
-			continue
-		}
-		known = true
-		delete(p.pending, r)
-		if r.drop == nil {
-			given = append(given, r)
-			continue
-		}
-		r.drop()
+	r := p.find(key)
+	if r == nil {
+		return false
 	}
-	return given, known
+	delete(p.pending, r)
+	if r.drop == nil {
+		return false
+	}
+	r.drop()
+	return true
 }
 
 // release lets a call go that was held. It reports whether it was still there: else it was dropped meanwhile.
@@ -188,7 +172,7 @@ func (p *peer) end() {
 		if r.method != "tools/call" {
 			text = (&refusal{r.id, codeGone, errOver}).text()
 		}
-		r.to.send(text) //nolint:errcheck // a client that has gone needs no answer
+		p.client.send(text) //nolint:errcheck // a client that has gone needs no answer
 	}
 }
 

@@ -1,15 +1,19 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +23,25 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// CheckURL reports whether a server may be reached by this address. What is sent there may hold a token.
+func CheckURL(u *url.URL) error {
+	switch ip := net.ParseIP(u.Hostname()); {
+	case u.Hostname() == "" || u.User != nil || u.Fragment != "":
+		return errors.New("the address of a server is https://host/path, without a user")
+	case u.Scheme == "https":
+	case u.Scheme != "http" || u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()):
+		return errors.New("a server on another machine is reached by https only")
+	}
+	return nil
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// Expand puts the values of variables in: ${NAME}.
+func Expand(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(v string) string { return os.Getenv(v[2 : len(v)-1]) })
+}
 
 // remoteServer is a server that the gate reaches by an address, for a client that speaks lines.
 type remoteServer struct {
@@ -37,10 +60,18 @@ type remoteServer struct {
 
 func newRemote(u *url.URL, header http.Header) *remoteServer {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &remoteServer{url: u, header: header, via: newTransport(), got: make(chan []byte), ctx: ctx, cancel: cancel}
+	via := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		DisableCompression:     true,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+	return &remoteServer{url: u, header: header, via: via, got: make(chan []byte), ctx: ctx, cancel: cancel}
 }
-
-func (s *remoteServer) awake() error { return nil }
 
 func (s *remoteServer) receive(to func([]byte) error) error {
 	for {
@@ -97,8 +128,23 @@ func (s *remoteServer) headers(last string) http.Header {
 	return h
 }
 
+// reach sends a request to the server. It follows no redirect.
 func (s *remoteServer) reach(ctx context.Context, method string, header http.Header, text []byte) (*http.Response, error) {
-	return (&front{URL: s.url, upstream: s.via}).reach(ctx, method, header, text)
+	req, err := http.NewRequestWithContext(ctx, method, s.url.String(), bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.GetBody = nil // it is sent once
+	req.Header = header
+	if _, ok := header["User-Agent"]; !ok {
+		header["User-Agent"] = nil // without it one of our own would be sent
+	}
+	if text == nil {
+		req.Body, req.ContentLength = http.NoBody, 0
+	} else {
+		header.Set("Content-Type", "application/json")
+	}
+	return s.via.RoundTrip(req)
 }
 
 // send sends a message. It returns once that is written, so that what comes after it does not overtake it.
@@ -176,7 +222,7 @@ func mirror(h http.Header, m *message) {
 	}
 }
 
-// headerOf is a text as a header says it; see [headerText].
+// headerOf is a text as a header says it. What does not fit in one is written in Base64, with a mark before it and one behind it.
 func headerOf(v string) string {
 	odd := strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || c > '~' })
 	if odd || strings.TrimSpace(v) != v || strings.HasPrefix(v, "=?base64?") {
@@ -233,6 +279,17 @@ func (s *remoteServer) answers(m *message, text []byte) bool {
 		s.mu.Unlock()
 	}
 	return true
+}
+
+// oneLine is a JSON text in one line: ends of lines are spaces between its parts.
+func oneLine(text []byte) []byte {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	for i, c := range text {
+		if c == '\r' || c == '\n' {
+			text[i] = ' '
+		}
+	}
+	return text
 }
 
 // mostResumed is how often a stream is taken up again that ends before its answer.

@@ -115,6 +115,9 @@ var (
 	requestLists = map[string]string{"resources/read": "resources", "resources/subscribe": "resources", "resources/unsubscribe": "resources", "prompts/get": "prompts"}
 )
 
+// mostResources is how much is known of what a server lists.
+const mostResources = 100_000
+
 func listingKey(list, name string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(list + "\x00" + name))
 }

@@ -21,30 +21,6 @@ func (e *event) empty() bool {
 	return e.id == nil && e.retry == "" && e.name == "" && e.data == nil
 }
 
-// text is the event as it is written: what was read is written anew, so that each client reads it as we did.
-func (e *event) text() []byte {
-	var out bytes.Buffer
-	if e.id != nil {
-		out.WriteString("id: " + *e.id + "\n")
-	}
-	if e.retry != "" {
-		out.WriteString("retry: " + e.retry + "\n")
-	}
-	if e.name != "" {
-		out.WriteString("event: " + e.name + "\n")
-	}
-	if e.data != nil {
-		out.WriteString("data: ")
-		out.Write(e.data)
-		out.WriteByte('\n')
-	}
-	if out.Len() == 0 {
-		out.WriteString(":\n") // keeps the connection open
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
-}
-
 // events reads a stream of server-sent events.
 type events struct {
 	r  *bufio.Reader

@@ -44,7 +44,6 @@ type backend interface {
 type Server struct {
 	Name    string
 	Command []string
-	Env     []string // beside that of the gate's own process
 	URL     *url.URL
 	Header  http.Header // of each request
 }
@@ -53,7 +52,7 @@ func (s *Server) start(log io.Writer) (backend, error) {
 	if s.URL != nil {
 		return newRemote(s.URL, s.Header), nil
 	}
-	return startProcess(s.Command, s.Env, log)
+	return startProcess(s.Command, log)
 }
 
 // Stdio starts a server and passes messages between it and the client on the streams, until one of them ends. It returns the
@@ -126,10 +125,11 @@ type process struct {
 	out *lines
 }
 
-func startProcess(command, env []string, log io.Writer) (*process, error) {
-	c := exec.Command(command[0], command[1:]...)                                                            //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
-	own := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VERIFIER_") }) // nothing about the gateway
-	c.Env, c.Stderr = append(own, env...), log
+func startProcess(command []string, log io.Writer) (*process, error) {
+	c := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // the owner says which; it is ended in steps, see below
+	// Nothing about the gateway.
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VERIFIER_") })
+	c.Stderr = log
 	in, err := c.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("the server's input: %w", err)
@@ -172,16 +172,14 @@ func stop(c *exec.Cmd, begun bool) error {
 // pipe is a client and a server that each have one stream of messages.
 type pipe struct {
 	*peer
-	client, server outlet
+	server outlet
 
 	// order keeps a cancellation behind the call that it cancels.
 	order sync.Mutex
 }
 
 func newPipe(o Options, client, server outlet) *pipe {
-	p := &pipe{peer: (&gate{Options: o}).newPeer(false), client: client, server: server}
-	p.announce = p.reply
-	return p
+	return &pipe{peer: (&gate{Options: o, client: client}).newPeer(), server: server}
 }
 
 // fromClient takes one line of the client's. It returns an error where the server can't be written to.
@@ -194,14 +192,14 @@ func (p *pipe) fromClient(ctx context.Context, text []byte) error {
 	case m.method == "notifications/cancelled":
 		p.order.Lock()
 		defer p.order.Unlock()
-		if given, known := p.cancel(m.params); known && len(given) == 0 {
+		if p.cancel(m.params) {
 			return nil
 		}
 		return p.server.send(m.text)
 	case !m.isRequest():
 		return p.server.send(m.text)
 	}
-	r := p.asked(&m, c, p.client)
+	r := p.asked(&m, c)
 	if c != nil {
 		ctx, r.drop = context.WithCancel(ctx)
 		r.edits = !c.request
@@ -243,15 +241,9 @@ func (p *pipe) decide(ctx context.Context, m message, r *request, c *call) {
 	}
 }
 
-func (p *pipe) reply(text []byte) {
-	if p.client.send(text) != nil {
-		p.logf("An answer could not be given to the client.")
-	}
-}
-
 // fromServer takes one line of the server's. It returns an error where the client can't be written to.
 func (p *pipe) fromServer(ctx context.Context, text []byte) error {
-	toClient, toServer := p.peer.fromServer(ctx, text, p.take)
+	toClient, toServer := p.peer.fromServer(ctx, text)
 	if toServer != nil {
 		if err := p.server.send(toServer); err != nil {
 			return err

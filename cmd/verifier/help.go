@@ -89,14 +89,9 @@ verifier-hook, beside this program, does the same and starts faster.`,
 	"verifier mcp run": `It runs between a client of the Model Context Protocol and a server: in the client's config, put it before the server's command. Every call of a tool is asked about; everything else passes as it is. A call that is not allowed ends in a result that says why.
 
     $ verifier mcp --name files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-    $ verifier mcp --name crm --url https://mcp.example.com/mcp --listen 127.0.0.1:8790
+    $ verifier mcp --name crm --url https://mcp.example.com/mcp --header 'Authorization: Bearer ${CRM_TOKEN}'
 
-With --url it is the gate before a server that is reached by an address: clients take http://127.0.0.1:8790/mcp for it. What a client is authorized with is passed on as it is, and never kept. Without --listen it is a server over stdio for a client that starts it.
-
-    $ verifier mcp --config servers.json
-    $ verifier mcp --config servers.json --listen 127.0.0.1:8790
-
-With --config and a file that holds {"mcpServers": {...}} it is the gate before all of these servers at once, over stdio or at http://127.0.0.1:8790/mcp. Their tools and prompts have the server's name before their own, as in files__read_text_file. Where --config names the gateway's config, put the server's command after --.
+With --url it is the gate before a server that is reached by an address.
 
 The gateway is found as by "verifier hook". Where it can't be reached, calls are refused, and the rest works.`,
 	"verifier mcp tools": `Servers say what their tools do, and a model believes them. What a server says of a tool is kept when it is first seen. If it says something else later, the tool can't be called until you have accepted the change.

@@ -98,67 +98,6 @@ func TestH740ARequestForAResourceCarriesNothingOut(t *testing.T) {
 	}
 }
 
-// TestH741OverHTTPAndBehindOneGate: the same over HTTP, and where several servers are behind one gate.
-func TestH741OverHTTPAndBehindOneGate(t *testing.T) {
-	t.Parallel()
-	ask := func(id int, c requestCase) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, c.method, c.params)
-	}
-	t.Run("http", func(t *testing.T) {
-		t.Parallel()
-		g := fronted(newRig(t, nil))
-		g.post(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
-		g.post(`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`)
-		for i, c := range listedOnly {
-			g.wants(g.post(ask(i+3, c)), c.answer)
-		}
-		for i, c := range carrying[:7] {
-			answer := g.posting(ask(i+20, c))
-			card := g.waits()
-			if !strings.Contains(fmt.Sprint(card), c.judged) {
-				t.Errorf("asked is %+v", card)
-			}
-			g.refuse(card.Ref, "no")
-			g.wants(<-answer, `"error":{"code":-32001,"message":"Denied by the owner`)
-		}
-		if saw := g.server.saw(); strings.Contains(saw, "AKIA") {
-			t.Errorf("the server got %s", saw)
-		}
-		answer := g.posting(ask(30, requestCase{method: "resources/read", params: `{"uri":"x://A"}`}))
-		g.allowOnce()
-		g.wants(<-answer, "a resource")
-	})
-	t.Run("several", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, nil)
-		web, file := newRemote(r), ""
-		g := gatedBy(r, func(fake string) []string { file = several(r, web, fake); return []string{"--config", file} })
-		g.answer(g.ask("initialize", aGreeting))
-		for _, list := range []string{"resources/list", "resources/templates/list", "prompts/list"} {
-			g.answer(g.ask(list, "{}"))
-		}
-		g.says(g.answer(g.ask("resources/read", `{"uri":"x://a"}`)), "a resource")
-		g.says(g.answer(g.ask("prompts/get", `{"name":"two__greet"}`)), "a prompt")
-		for method, c := range map[string]requestCase{
-			"resources/read":      {"", `{"uri":"x://AKIA"}`, "", "__resources/read"},
-			"prompts/get":         {"", `{"name":"two__greet","arguments":{"who":"AKIA"}}`, "", "mcp__two__prompts/get"},
-			"completion/complete": {"", `{"ref":{"type":"ref/prompt","name":"two__greet"},"argument":{"name":"who","value":"AKIA"}}`, "", "mcp__two__completion/complete"},
-		} {
-			id := g.ask(method, c.params)
-			card := g.waits()
-			if !strings.Contains(fmt.Sprint(card), c.judged) {
-				t.Errorf("asked is %+v", card)
-			}
-			g.refuse(card.Ref, "no")
-			g.says(g.answer(id), "Denied by the owner")
-		}
-		one, _ := os.ReadFile(file + ".one")
-		if saw := string(one) + g.saw() + web.saw(); strings.Contains(saw, "AKIA") {
-			t.Errorf("a server got %s", saw)
-		}
-	})
-}
-
 // TestH742NoToolHasTheNameOfARequest, no request comes as a notification, and none can be read in two ways.
 func TestH742NoToolHasTheNameOfARequest(t *testing.T) {
 	t.Parallel()

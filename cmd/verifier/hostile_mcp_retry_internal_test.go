@@ -71,27 +71,6 @@ func TestH279ARetryIsAskedOnceAndAPauseCounts(t *testing.T) {
 	g.says(g.answer(more(0)), "input_required")
 }
 
-// TestH284OneClientsYesIsNotAnothers: the server has asked one client a question, and another one makes the same call with
-// the answer to it.
-func TestH284OneClientsYesIsNotAnothers(t *testing.T) {
-	t.Parallel()
-	g := fronted(newRig(t, nil))
-	first := g.posting(g.calls("more", `{"n":"h284"}`), "X-Api-Key", "one")
-	g.allowOnce()
-	g.wants(<-first, "input_required")
-	retry := strings.Replace(g.calls("more", `{"n":"h284"}`), `"name"`, `"inputResponses":{"a":{"action":"accept"}},"requestState":"s1","name"`, 1)
-	for _, headers := range [][]string{nil, {"X-Api-Key", "two"}, {"X-Api-Key", "one", "Mcp-Session-Id", "s"}, {"Authorization", "Bearer two"}, {"X-Api-Key", "one", "Cookie", "a=b"}} {
-		g.wants(g.post(retry, headers...), `"code":-32602`, "has not asked", "Nothing was run")
-	}
-	if n := strings.Count(g.server.saw(), "h284"); n != 1 {
-		t.Errorf("%d calls reached the server", n)
-	}
-	g.wants(g.post(retry, "X-Api-Key", "one"), "input_required")
-	if p := g.pending(); len(p) > 0 {
-		t.Errorf("the owner is asked again: %v", p)
-	}
-}
-
 // TestH285TextInAnAnswerToAServerIsJudged: it leaves as an argument does. Where the server has asked nothing, no text goes
 // beside the arguments.
 func TestH285TextInAnAnswerToAServerIsJudged(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -44,43 +43,12 @@ func TestH746AToolThatChangesWhileTheOwnerIsAskedIsNotCalled(t *testing.T) {
 	}
 }
 
-// TestH747APageCannotListen: a plain GET from a page of another site has no Origin, and would take what the server says to its client.
-func TestH747APageCannotListen(t *testing.T) {
-	t.Parallel()
-	g := fronted(newRig(t, nil))
-	for _, site := range []string{"cross-site", "same-site", "CROSS-SITE", ""} {
-		res, err := g.do(t.Context(), http.MethodGet, "", "Sec-Fetch-Site", site)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != http.StatusForbidden {
-			t.Errorf("%s: %d", site, res.StatusCode)
-		}
-	}
-	if saw := g.server.saw(); saw != "" {
-		t.Errorf("the server got %s", saw)
-	}
-	for _, site := range []string{"same-origin", "none"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		res, err := g.do(ctx, http.MethodGet, "", "Sec-Fetch-Site", site)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", site, res.StatusCode)
-		}
-	}
-}
-
 // TestH748AServerThatWantsToBeAskedAgainAtOnceIsNot: its stream ends as soon as it has begun, again and again.
 func TestH748AServerThatWantsToBeAskedAgainAtOnceIsNot(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	s := newRemote(r)
-	g := gatedBy(r, func(string) []string { return []string{"--name", "fake", "--url", s.URL + "/mcp"} })
+	g := reaching(r, s)
 	g.ask("initialize", aGreeting)
 	g.reads("protocolVersion")
 	var got [6]time.Time

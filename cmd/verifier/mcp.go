@@ -2,14 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -23,7 +16,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/channels"
-	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/mcp"
 )
@@ -47,19 +39,16 @@ type gatewayFlags struct {
 // MCPRunCmd starts a server and runs the gate before it.
 type MCPRunCmd struct {
 	gatewayFlags
-	listenFlags
 	URL     string        `name:"url" placeholder:"URL" help:"The address of a server that speaks streamable HTTP, in place of a command."`
-	Header  []string      `placeholder:"'NAME: VALUE'" sep:"none" help:"With --url and without --listen: a header of each request. $${NAME} is the value of a variable. May be given several times."`
+	Header  []string      `placeholder:"'NAME: VALUE'" sep:"none" help:"With --url: a header of each request. $${NAME} is the value of a variable. May be given several times."`
 	Name    string        `placeholder:"NAME" help:"What you call the server. Its tools are judged as mcp__NAME__tool. Without it: by the command or the address."`
 	Wait    time.Duration `placeholder:"TIME" help:"How long the client waits for the answer to a call. Without it: as long as clients of its name do, else 60s, or 10m where it gets messages about progress."`
 	Command []string      `arg:"" optional:"" passthrough:"" help:"The server's command, after --."`
-
-	several bool
 }
 
 // Run passes messages on until the client or the server ends.
 func (c *MCPRunCmd) Run(a *app) error {
-	servers, err := c.servers()
+	server, err := c.server()
 	if err != nil {
 		return err
 	}
@@ -70,24 +59,13 @@ func (c *MCPRunCmd) Run(a *app) error {
 	signal.Ignore(syscall.SIGPIPE) // a client that has gone is no reason to end without ending the server
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGHUP)
 	defer stop()
-	o := mcp.Options{Server: servers[0].Name, Definitions: kept, Open: func() (mcp.Session, error) { return c.open(a) }, Wait: c.Wait, Log: a.stderr}
-	streams := mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}
-	one, code := &servers[0], exitOK
-	switch {
-	case c.several && c.Listen != "":
-		end := func() {}
-		defer func() { end() }()
-		return c.serve(ctx, a, mcp.ManyPath, func(by mcp.Reached) (h http.Handler) {
-			h, end = mcp.ManyHTTP(ctx, o, servers, by)
-			return h
-		})
-	case c.several:
-		err = mcp.Many(ctx, o, streams, servers)
-	case c.Listen != "":
-		return c.serve(ctx, a, cmp.Or(one.URL.Path, "/"), func(by mcp.Reached) http.Handler { return mcp.HTTP(o, one.URL, by) })
-	default:
-		code, err = mcp.Stdio(ctx, o, streams, one)
+	o := mcp.Options{
+		Server:      server.Name,
+		Definitions: kept,
+		Open:        func() (mcp.Session, error) { return c.open(a) },
+		Wait:        c.Wait,
 	}
+	code, err := mcp.Stdio(ctx, o, mcp.Streams{In: os.Stdin, Out: a.stdout, Err: a.stderr}, server)
 	switch {
 	case err != nil:
 		return &failure{text: err.Error(), hint: "try the command by itself"}
@@ -97,32 +75,28 @@ func (c *MCPRunCmd) Run(a *app) error {
 	return nil
 }
 
-// servers are those that the flags name: one by its command or its address, or those of a config.
-func (c *MCPRunCmd) servers() ([]mcp.Server, error) {
+// server is the one that the flags name, by its command or its address.
+func (c *MCPRunCmd) server() (*mcp.Server, error) {
 	command := c.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
-	if len(command) == 0 && c.URL == "" && c.Config != "" {
-		return c.configured()
-	}
-	s := mcp.Server{Name: c.Name, Command: command}
+	s := &mcp.Server{Name: c.Name, Command: command}
 	switch {
 	case (len(command) == 0) == (c.URL == ""):
-		return nil, &failure{text: "it takes the command of a server, its address, or a config with servers", hint: "write a command after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything, or see verifier mcp --help"}
-	case c.URL == "" && c.Listen != "":
-		return nil, &failure{text: "--listen is for a server that is reached by an address, or for those of a config", hint: "name it with --url, or write {\"mcpServers\": …} into a file and name that with --config"}
-	case c.URL == "" || c.Listen != "":
-		if len(c.Header) > 0 {
-			return nil, &failure{text: "--header is for --url without --listen", hint: "clients send their own headers"}
+		return nil, &failure{
+			text: "it takes the command of a server, or its address",
+			hint: "write a command after --, as in verifier mcp -- npx -y @modelcontextprotocol/server-everything, or name --url",
 		}
+	case c.URL == "" && len(c.Header) > 0:
+		return nil, &failure{text: "--header is for --url", hint: "a command gets no headers"}
 	}
 	if c.URL != "" {
 		u, err := serverURL(c.URL)
 		if err != nil {
 			return nil, err
 		}
-		s.URL, s.Command = u, nil
+		s.URL = u
 		s.Name = cmp.Or(s.Name, mcp.CleanName(u.Hostname()))
 		s.Header = http.Header{}
 		for _, line := range c.Header {
@@ -139,21 +113,7 @@ func (c *MCPRunCmd) servers() ([]mcp.Server, error) {
 	if err := mcp.CheckName(s.Name); err != nil {
 		return nil, &failure{text: err.Error(), hint: "name it with --name"}
 	}
-	return []mcp.Server{s}, nil
-}
-
-// configured are the servers of a config. It is then not the gateway's.
-func (c *MCPRunCmd) configured() ([]mcp.Server, error) {
-	file, err := os.ReadFile(c.Config)
-	if err != nil {
-		return nil, &failure{text: err.Error(), hint: "name a file with {\"mcpServers\": …}"}
-	}
-	servers, err := mcp.ReadServers(file)
-	if err != nil {
-		return nil, &failure{text: c.Config + ": " + err.Error(), hint: "it is JSON: {\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]}}}"}
-	}
-	c.several, c.Config = true, ""
-	return servers, nil
+	return s, nil
 }
 
 func (f *gatewayFlags) hook() *HookCmd {
@@ -273,15 +233,6 @@ func pretty(text string) []string {
 	return lines
 }
 
-// listenFlags say where a gate listens that clients reach by an address.
-type listenFlags struct {
-	Listen         string   `placeholder:"ADDR" help:"Where clients reach the gate, such as 127.0.0.1:8790. The path is that of --url."`
-	Cert           string   `placeholder:"FILE" help:"The gate's certificate, a PEM file, where it listens for others."`
-	Key            string   `placeholder:"FILE" help:"The key of the certificate."`
-	Host           []string `placeholder:"NAME" help:"A name by which clients reach the gate, beside its address and the names in its certificate. May be given several times."`
-	InsecurePublic bool     `help:"Something else keeps others out, or does the TLS."`
-}
-
 // serverURL is the address of a server.
 func serverURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
@@ -292,89 +243,4 @@ func serverURL(text string) (*url.URL, error) {
 		return nil, &failure{text: "the address of the server can't be used: " + err.Error(), hint: "write it as https://mcp.example.com/mcp"}
 	}
 	return u, nil
-}
-
-// serve runs the gate before a server that is reached by an address, until it is ended.
-func (f *listenFlags) serve(ctx context.Context, a *app, path string, handler func(mcp.Reached) http.Handler) error {
-	pair, l, err := f.bind(ctx)
-	if err != nil {
-		return err
-	}
-	scheme, names := "http://", gateNames{address: l.Addr().String(), more: f.Host}
-	s := &http.Server{ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
-	s.BaseContext = func(net.Listener) context.Context { return ctx }
-	if pair != nil {
-		scheme, names.cert = "https://", pair.Leaf
-		s.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12}
-	}
-	s.Handler = handler(mcp.Reached{Host: names.has, TLS: pair != nil})
-	a.printf("The gate listens on %s%s%s\n", scheme, l.Addr(), path)
-	ended := make(chan error, 1)
-	go func() {
-		if pair != nil {
-			ended <- s.ServeTLS(l, "", "")
-			return
-		}
-		ended <- s.Serve(l)
-	}()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done(): // what is held is dropped with it
-		return s.Close()
-	}
-}
-
-// bind opens the address, and refuses one on which others could listen in.
-func (f *listenFlags) bind(ctx context.Context) (pair *tls.Certificate, l net.Listener, err error) {
-	c := &config.Config{TLS: config.TLS{Cert: f.Cert, Key: f.Key}, InsecurePublic: f.InsecurePublic}
-	if c.TLS.Set() {
-		if pair, err = c.TLS.Load(); err != nil {
-			return nil, nil, &failure{text: "the certificate can't be used: " + err.Error(), hint: "name both PEM files, with --cert and --key"}
-		}
-	}
-	var lc net.ListenConfig
-	if l, err = lc.Listen(ctx, "tcp", f.Listen); err != nil {
-		return nil, nil, &failure{fmt.Sprintf("listen on %s: %v", f.Listen, err), listenHint(err)}
-	}
-	if c.Exposed(l.Addr().String()) {
-		return nil, nil, errors.Join(&failure{l.Addr().String() + ": others on the network can reach this address, and there is no TLS: what clients are authorized with would travel in clear", "listen on 127.0.0.1, or name --cert and --key; where something else keeps others out or does the TLS, say so with --insecure-public"}, l.Close())
-	}
-	return pair, l, nil
-}
-
-// gateNames are those by which a gate may be reached. A page that reaches it by another one is not its client.
-type gateNames struct {
-	address string
-	more    []string
-	cert    *x509.Certificate // nil: there is no TLS
-}
-
-func (n *gateNames) has(host string) bool {
-	own, port, err := net.SplitHostPort(n.address)
-	if err != nil {
-		return false
-	}
-	name, at, err := net.SplitHostPort(host)
-	if err != nil { // the usual port is left out
-		name, at = strings.Trim(host, "[]"), "80"
-		if n.cert != nil {
-			at = "443"
-		}
-	}
-	for _, more := range n.more {
-		if strings.EqualFold(name, more) {
-			return true
-		}
-	}
-	ip, named := net.ParseIP(own), net.ParseIP(name)
-	switch {
-	case at != port:
-		return false
-	case ip != nil && ip.IsLoopback():
-		return name == "localhost" || named != nil && named.IsLoopback()
-	case n.cert != nil && n.cert.VerifyHostname(name) == nil:
-		return true
-	}
-	return ip != nil && ip.Equal(named)
 }

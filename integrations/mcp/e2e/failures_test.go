@@ -2,8 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,30 +39,6 @@ func TestWhatEndsWhileACallWaitsOrRuns(t *testing.T) {
 	}
 	if all, err := os.ReadDir(s.root); len(all) > 0 || err != nil {
 		t.Errorf("%v was written, %v", all, err)
-	}
-}
-
-// TestWhatEndsWhileACallOverHTTPWaitsOrRuns: the server, the gate and the gateway. The client tries to take up a stream again that
-// broke, so it hears of the end of the gate when its patience ends.
-func TestWhatEndsWhileACallOverHTTPWaitsOrRuns(t *testing.T) {
-	for _, ends := range []struct{ what, how, says, after string }{
-		{"server", "remote-ends", "ERROR The server of tools ended before it had answered. The call may have run.", "ERROR The server of tools can't be reached. Nothing was run."},
-		{"gate", "remote-ends", "THROWN", "THROWN"},
-		{"gate", "remote-ends-waiting", "THROWN", "THROWN"},
-		{"gateway", "remote-ends-waiting", "Nothing was run", "ERROR "},
-	} {
-		config := ""
-		if ends.how == "remote-ends" {
-			config = everything()
-		}
-		s := newScene(t, config)
-		_, gate := s.remote()
-		pid := map[string]int{"server": s.started[len(s.started)-2].Pid, "gate": s.started[len(s.started)-1].Pid, "gateway": s.gateway.Pid}[ends.what]
-		s.env = append(s.env, "ENDS="+strconv.Itoa(pid), "PATIENCE=15000")
-		got := s.ended(ends.how, []string{gate})
-		if !strings.Contains(got.Ended, ends.says) || strings.Contains(got.Ended, "waited") || !strings.HasPrefix(got.After, ends.after) {
-			t.Errorf("the %s ends (%s): %+v", ends.what, ends.how, got)
-		}
 	}
 }
 
@@ -156,52 +130,5 @@ func TestAToolThatChanges(t *testing.T) {
 	s.probe("list", s.gated("notes", plain))
 	if shown := s.run(s.verifier, "mcp", "tools", "--state", s.state, "--all"); !strings.Contains(shown, "notes/read_text_file  (the same name: filesystem)") {
 		t.Errorf("the name that is there twice is not marked: %s", shown)
-	}
-}
-
-// TestARetryIsAskedAboutOnce: in 2026-07-28 a server answers a call with a question, and the client makes the call again with
-// the answer. The server is that of the Go SDK.
-func TestARetryIsAskedAboutOnce(t *testing.T) {
-	s := newScene(t, "")
-	port := s.port()
-	plain := "http://127.0.0.1:" + port + "/mcp"
-	s.starts("listening at", nil, filepath.Join(s.cache, "conformance-server/everything-server"), "-http", "127.0.0.1:"+port)
-	gate := s.before("conformance", plain)
-	id := 0
-	call := func(more string) string {
-		t.Helper()
-		id++
-		body := `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"tools/call","params":{"name":"test_input_required_result_elicitation","arguments":{}` + more +
-			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}`
-		q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, gate, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "test_input_required_result_elicitation"} {
-			q.Header.Set(name, v)
-		}
-		res, err := http.DefaultClient.Do(q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	done := s.answers("approve")
-	first := call("")
-	<-done
-	second := call(`,"inputResponses":{"user_name":{"action":"accept"}}`) // nobody is there to answer
-	if !strings.Contains(first, "What is your name?") || !strings.Contains(second, "What is your name?") {
-		t.Errorf("first %s\nsecond %s", first, second)
-	}
-	done = s.answers("approve")
-	third := call(`,"inputResponses":{"user_name":{"action":"accept","content":{"name":"Ann"}}}`) // text leaves: it is asked about
-	<-done
-	if !strings.Contains(third, "Hello, Ann!") {
-		t.Errorf("third %s", third)
 	}
 }

@@ -11,10 +11,6 @@ const { StreamableHTTPClientTransport } = await import(`${sdk}client/streamableH
 const types = await import(`${sdk}types.js`);
 const [what, command, ...args] = process.argv.slice(2);
 
-const patience = Number(process.env.PATIENCE ?? 60000); // for a call that something ends
-const prefix = process.env.PREFIX ?? ""; // of the names that a gate before several servers gives
-const own = (all) => all.filter((x) => x.name.startsWith(prefix)).map((x) => ({ ...x, name: x.name.slice(prefix.length) }));
-
 const seen = {};
 const count = (name) => (seen[name] = (seen[name] ?? 0) + 1);
 const client = new Client({ name: "probe", version: "1" }, { capabilities: { sampling: {}, roots: { listChanged: true }, elicitation: { form: {} } } });
@@ -23,7 +19,7 @@ client.setRequestHandler(types.CreateMessageRequestSchema, async () => {
 	return { model: "fake", role: "assistant", content: { type: "text", text: "sampled" } };
 });
 client.setRequestHandler(types.ListRootsRequestSchema, async () => {
-	seen.roots = 1; // several servers may ask
+	seen.roots = 1; // how often depends on the server
 	return { roots: [{ uri: `file://${process.env.ROOT}`, name: "root" }] };
 });
 client.setRequestHandler(types.ElicitRequestSchema, async () => {
@@ -41,7 +37,7 @@ await client.connect(transport);
 // call is the first text that a tool returns, or why it did not.
 async function call(name, args, options) {
 	try {
-		const r = await client.callTool({ name: prefix + name, arguments: args }, undefined, options);
+		const r = await client.callTool({ name, arguments: args }, undefined, options);
 		return (r.isError ? "ERROR " : "") + (r.content?.[0]?.text ?? JSON.stringify(r.content));
 	} catch (e) {
 		return `THROWN ${e.message}`;
@@ -78,7 +74,7 @@ async function waiting(name, meanwhile) {
 async function running(meanwhile) {
 	let runs;
 	const begun = new Promise((resolve) => (runs = resolve));
-	const called = call("trigger-long-running-operation", { duration: 60, steps: 600 }, { timeout: patience, onprogress: (p) => p.progress >= 1 && runs() });
+	const called = call("trigger-long-running-operation", { duration: 60, steps: 600 }, { timeout: 60000, onprogress: (p) => p.progress >= 1 && runs() });
 	await begun;
 	meanwhile();
 	return called;
@@ -86,7 +82,7 @@ async function running(meanwhile) {
 
 const out = {};
 if (what === "everything") {
-	out.tools = own((await client.listTools()).tools);
+	out.tools = (await client.listTools()).tools;
 	out.echo = await call("echo", { message: "héllo \u2028 \\ \"" });
 	out.sum = await call("get-sum", { a: 2, b: 3 });
 	out.wrong = await call("get-sum", { a: "x" });
@@ -104,9 +100,9 @@ if (what === "everything") {
 	out.after = await call("echo", { message: "still there" });
 	out.resources = (await client.listResources()).resources.length;
 	out.templates = (await client.listResourceTemplates()).resourceTemplates.length;
-	const prompts = own((await client.listPrompts()).prompts);
+	const prompts = (await client.listPrompts()).prompts;
 	out.prompts = prompts.map((p) => p.name);
-	out.prompt = await client.getPrompt({ name: prefix + prompts[0].name });
+	out.prompt = await client.getPrompt({ name: prompts[0].name });
 	out.resource = (await client.readResource({ uri: (await client.listResources()).resources[0].uri })).contents[0].mimeType;
 	await client.setLoggingLevel("debug");
 	out.pong = await client.ping();
@@ -138,17 +134,6 @@ if (what === "everything") {
 	out.ended = await call("write_file", { path: `${process.env.ROOT}/${what}.txt`, content: "x" }, { timeout: 3000 });
 } else if (what === "gateway-ends-waiting") {
 	out.ended = await waiting(what, () => process.kill(Number(process.env.GATEWAY), "SIGKILL"));
-} else if (what === "remote-ends") {
-	out.ended = await running(() => process.kill(Number(process.env.ENDS), "SIGKILL"));
-	out.after = await call("echo", { message: "after" });
-} else if (what === "remote-ends-waiting") {
-	let waits;
-	const waited = new Promise((resolve) => (waits = resolve));
-	const called = call("echo", { message: "waited" }, { timeout: patience, resetTimeoutOnProgress: true, onprogress: () => waits() });
-	await waited;
-	process.kill(Number(process.env.ENDS), "SIGKILL");
-	out.ended = await called;
-	out.after = await call("echo", { message: "after" });
 } else if (what === "late") {
 	const late = () => call("write_file", { path: `${process.env.ROOT}/late.txt`, content: "late" }, { timeout: 60000 });
 	out.ended = await late();

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -149,121 +143,10 @@ func (s *remote) becomes(h http.HandlerFunc) {
 	s.special = h
 }
 
-// httpGate is `verifier mcp --listen` in a process of its own before such a server.
-type httpGate struct {
-	*rig
-	server *remote
-	url    string
-	cmd    *exec.Cmd
-	err    *output
-	done   chan struct{}
-	id     int
-	header http.Header // of each request
-}
-
-// fronted starts the gate with a gateway that has the default config.
-func fronted(r *rig, args ...string) *httpGate {
+// reaching starts the gate before such a server, with a gateway that has the default config.
+func reaching(r *rig, s *remote, args ...string) *gate {
 	r.t.Helper()
-	s := newRemote(r)
-	return frontedBy(r, s, append([]string{"--name", "fake", "--url", s.URL + "/mcp?key=1", "--listen", "127.0.0.1:0"}, args...)...)
-}
-
-// frontedBy starts the gate with these flags.
-func frontedBy(r *rig, s *remote, flags ...string) *httpGate {
-	r.t.Helper()
-	dir := r.t.TempDir()
-	secret := filepath.Join(dir, "secret")
-	own, err := os.Executable()
-	if err == nil {
-		err = os.WriteFile(secret, []byte(r.secret), 0o600)
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	g := &httpGate{rig: r, server: s, err: &output{}, done: make(chan struct{}), header: http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}}
-	g.cmd = exec.CommandContext(context.Background(), own)
-	g.cmd.Args = append([]string{"verifier", "mcp", "--gateway", r.url, "--secret-file", secret, "--notes", filepath.Join(dir, "notes")}, flags...)
-	g.cmd.Env, g.cmd.Stderr = append(os.Environ(), "MCP_SEEN="+filepath.Join(dir, "seen")), g.err
-	out, err := g.cmd.StdoutPipe()
-	if err == nil {
-		err = g.cmd.Start()
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		r.t.Fatalf("%v: %s", err, g.err)
-	}
-	g.url = strings.TrimSpace(strings.TrimPrefix(line, "The gate listens on "))
-	go func() { defer close(g.done); _ = g.cmd.Wait() }()
-	r.t.Cleanup(func() { g.cmd.Process.Signal(syscall.SIGTERM); <-g.done }) //nolint:errcheck // it may have ended
-	return g
-}
-
-// said is what a client gets for a request.
-type said struct {
-	status int
-	header http.Header
-	text   string
-}
-
-// do makes a request, with headers beside the usual ones.
-func (g *httpGate) do(ctx context.Context, method, body string, headers ...string) (*http.Response, error) {
-	q, err := http.NewRequestWithContext(ctx, method, g.url, strings.NewReader(body))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	q.Header = g.header.Clone()
-	for i := 0; i < len(headers); i += 2 {
-		if headers[i] == "Host" {
-			q.Host = headers[i+1]
-			continue
-		}
-		q.Header.Add(headers[i], headers[i+1])
-	}
-	return http.DefaultTransport.RoundTrip(q)
-}
-
-// post sends a message and waits for all of the answer.
-func (g *httpGate) post(body string, headers ...string) said {
-	g.t.Helper()
-	res, err := g.do(g.t.Context(), http.MethodPost, body, headers...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return said{res.StatusCode, res.Header, string(text)}
-}
-
-// posting sends a message; its answer comes later.
-func (g *httpGate) posting(body string, headers ...string) <-chan said {
-	out := make(chan said, 1)
-	go func() { out <- g.post(body, headers...) }()
-	return out
-}
-
-// calls is a call of a tool, with an id of its own.
-func (g *httpGate) calls(tool, arguments string) string {
-	g.id++
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, g.id, tool, arguments)
-}
-
-func (g *httpGate) wants(a said, words ...string) {
-	g.t.Helper()
-	for _, word := range words {
-		if !strings.Contains(a.text, word) {
-			g.t.Errorf("got %d %s, want %q\n%s", a.status, a.text, word, g.err)
-		}
-	}
-}
-
-// allowOnce says yes to the one question that there is.
-func (g *httpGate) allowOnce() {
-	g.t.Helper()
-	g.approve(g.waits().Ref, 0)
+	return gatedBy(r, func(string) []string {
+		return append([]string{"--name", "fake", "--url", s.URL + "/mcp?key=1"}, args...)
+	})
 }
