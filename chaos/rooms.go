@@ -38,7 +38,7 @@ const (
 const telegramToken = "7712345678:AAH-chaos_bot_token_for_the_fake_of_it"
 
 var (
-	slackKeys    = slacktest.Keys{BotToken: "xoxb-1111111111-2222222222-chaosSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-chaosSlackToken", SigningSecret: "chaosslacktoken0123456789abcdef0"}
+	slackKeys    = slacktest.Keys{BotToken: "xoxb-1111111111-2222222222-chaosSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-chaosSlackToken"}
 	discordToken = base64.RawURLEncoding.EncodeToString([]byte(discordtest.BotID)) + ".GaBcDe.chaos-bot-token-for-the-fake-of-it-01"
 )
 

@@ -14,7 +14,7 @@ func TestH126AllSecretsOfAConfigAreKnown(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("fileTokenOfABot12345\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("OUR_SIGNING_SECRET", "0123456789abcdef0123456789abcdef")
+	t.Setenv("OUR_APP_TOKEN", "0123456789abcdef0123456789abcdef")
 	path := filepath.Join(dir, "verifier.yaml")
 	text := `
 ownerToken: "own-51d08fa6c2e94b71b3aa"
@@ -26,7 +26,7 @@ store: {url: "redis://user:p%40ssw0rd-of-redis@127.0.0.1:6379/0", key: "key-9a6e
 approvers: [{name: ann, telegram: 7, token: "ann-51d08fa6c2e94b71b3aa"}]
 channels:
   telegram: {botToken: "file:` + filepath.Join(dir, "bot") + `"}
-  slack: {webhook: {signingSecret: "${OUR_SIGNING_SECRET}"}}
+  slack: {appToken: "${OUR_APP_TOKEN}"}
 `
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

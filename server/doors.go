@@ -29,9 +29,6 @@ func (s *Server) doors() []door {
 		{beside(s.o.Path, "answered"), post, s.latePolls()},
 	}
 	owner := &ownerAPI{&s.o}
-	for path, h := range s.o.Hooks {
-		all = append(all, door{path, known, hook(h)})
-	}
 	if s.o.Loop != nil {
 		all = append(all, door{beside(s.o.Path, "hooks/{name}"), post, s.loopEvents()})
 	}

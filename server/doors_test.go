@@ -38,7 +38,6 @@ func everyDoor(o *server.Options) {
 		})
 	}
 	o.Metrics, o.Page = say("metrics"), say("page")
-	o.Hooks = map[string]http.Handler{"/chat": say("chat"), "/gate/hooks/chat": say("chat among events"), "/chat/panic": say("")}
 	o.Login = func(context.Context, string, bool) (string, time.Time, error) { return "/page/login?x", noon(), nil }
 	o.Health = func(context.Context) []server.Check {
 		return []server.Check{{Name: "store"}, {Name: "chat", Err: errors.New("down"), Informational: true}}
@@ -108,14 +107,14 @@ func TestEveryDoorAnswersAsItDid(t *testing.T) {
 	person := []string{"Authorization", "Bearer " + ann}
 	for _, path := range []string{
 		"/gate/verify", "/gate/approve", "/gate/answered", "/gate/hooks/session_start", "/gate/hooks/before_tool_call", "/healthz", "/readyz", "/metrics",
-		"/", "/page", "/page/", "/page/a/b", "/page/a%2Fb", "/page//a/../b", "/page/panic", "/page/late", "/chat", "/gate/hooks/chat", "/chat/panic",
+		"/", "/page", "/page/", "/page/a/b", "/page/a%2Fb", "/page//a/../b", "/page/panic", "/page/late",
 		"/api/graphs/turn", "/owner/pending", "/owner/grants", "/owner/sources", "/owner/answer", "/owner/reply", "/owner/test", "/owner/login",
 		"/owner", "/owner/", "/owner/x", "/owner/pending/", "/owner/../gate/verify", "/owner//pending", "/owners", "/owner/%70ending",
 		"/nothing", "/gate", "/gate/", "/gate/verify/", "//gate/verify", "/gate//verify", "/gate/./verify", "/gate/x/../verify", "/gate/verif%79",
 		"/gate%2Fverify", "/gate/verify?x=1", "/gate/verify%3Fx", "/GATE/verify", "/gate/verify;x", "/gate/%2e%2e/gate/verify", "/verify", "/gate/verify%00",
 		"/gate/hooks", "/gate/hooks/", "/gate/hooks//session_start", "/gate/hooks/session_start/", "/gate/hooks/session%5Fstart", "/gate/hooks/nothing",
-		"/gate/hooks/a/../session_start", "/gate/hooks/chat/", "/gate/hooks/agent_end", "/api", "/api/graphs", "/api/graphs/", "/api/graphs/turn/", "/api/graphs/t%75rn",
-		"/api/graphs/a%2Fb", "/healthz/", "/%68ealthz", "/metrics/", "/chat/", "/chat/x", "/page%2F", "/pages", "*", "http://other/gate/verify", "http://other/healthz",
+		"/gate/hooks/a/../session_start", "/gate/hooks/agent_end", "/api", "/api/graphs", "/api/graphs/", "/api/graphs/turn/", "/api/graphs/t%75rn",
+		"/api/graphs/a%2Fb", "/healthz/", "/%68ealthz", "/metrics/", "/page%2F", "/pages", "*", "http://other/gate/verify", "http://other/healthz",
 	} {
 		for _, method := range []string{"POST", "GET", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "PROPFIND", "REPORT", "BREW"} {
 			line := method + " " + path

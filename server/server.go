@@ -20,15 +20,12 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -66,7 +63,6 @@ type Options struct {
 	Turns     Turns                             // draws turns; nil: none are shown
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
-	Hooks     map[string]http.Handler           // what others call, by path: each checks for itself who does
 	Page      http.Handler                      // the owner's page, below /page/; nil means none
 	Login     Login                             // makes login links for it; nil means none
 	Enrol     Enrol                             // the same for a link that adds a passkey; may be nil where Page is
@@ -117,11 +113,6 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("server: auth, verifier and desk are all needed")
 	}
 	o.Path = cmp.Or(o.Path, "/verify")
-	for at := range o.Hooks {
-		if why := HookProblem(o.Path, at); why != "" {
-			return nil, fmt.Errorf("server: the path %s of a hook %s", at, why)
-		}
-	}
 	if o.Tolerance == nil {
 		o.Tolerance = func() time.Duration { return DefaultTolerance }
 	}
@@ -237,43 +228,4 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	plain(w, status, lines.String())
-}
-
-// hookTimeout is how long a call of a chat service may take, so that a slow one
-// ends before the service gives up.
-const hookTimeout = 40 * time.Second
-
-// reserved are the doors that do not depend on where calls are posted.
-var reserved = []string{"/owner", "/page", "/api", "/healthz", "/readyz", "/metrics"}
-
-// HookProblem says why chat services can't be told to call at a path, where calls
-// are posted to another: a handler there would stand before one of the server's
-// own. It is empty if they can.
-func HookProblem(calls, at string) string {
-	if !strings.HasPrefix(at, "/") || at == "/" || path.Clean(at) != at || strings.ContainsAny(at, "?#*:% \t\\") {
-		return "is not a plain path"
-	}
-	within := func(door string) bool { return at == door || strings.HasPrefix(at, door+"/") }
-	dir, event := path.Split(at)
-	isEvent := path.Clean(dir) == beside(calls, "hooks") && loop.Name(event).Known()
-	if at == calls || at == beside(calls, "approve") || at == beside(calls, "answered") || isEvent || slices.ContainsFunc(reserved, within) {
-		return "is one of the server's own"
-	}
-	return ""
-}
-
-// hook lets a handler of another package take calls, within bounds of time.
-func hook(h http.Handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		rc := http.NewResponseController(w)
-		for _, err := range []error{rc.SetReadDeadline(time.Now().Add(bodyTimeout)), rc.SetWriteDeadline(time.Now().Add(hookTimeout))} {
-			if err != nil && !errors.Is(err, http.ErrNotSupported) {
-				failed(w, http.StatusInternalServerError)
-				return
-			}
-		}
-		w.Header().Set("Cache-Control", "no-store")
-		h.ServeHTTP(w, r)
-		_ = rc.SetWriteDeadline(time.Time{}) // where it fails, no request follows on this connection
-	}
 }

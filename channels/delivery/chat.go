@@ -70,10 +70,7 @@ func (c *Chat) ReplyLine(ctx context.Context, usual *Line, o *approval.Outcome, 
 	return ctx, c.Strangers, cancel
 }
 
-const (
-	maxAnswer  = 8 << 20 // bytes of a platform's answer to a call
-	maxRequest = 1 << 20 // bytes of a platform's request to us
-)
+const maxAnswer = 8 << 20 // bytes of a platform's answer to a call
 
 // Bound limits what is read of an answer.
 func Bound(res *http.Response) {
@@ -81,18 +78,6 @@ func Bound(res *http.Response) {
 		io.Reader
 		io.Closer
 	}{io.LimitReader(res.Body, maxAnswer), res.Body}
-}
-
-// ReadRequest reads a request of the platform, or says with which status to refuse it; 0: it was read.
-func ReadRequest(w http.ResponseWriter, r *http.Request) (body []byte, status int) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	switch _, large := errors.AsType[*http.MaxBytesError](err); {
-	case large:
-		return nil, http.StatusRequestEntityTooLarge
-	case err != nil:
-		return nil, http.StatusBadRequest
-	}
-	return body, 0
 }
 
 // ID is a platform's id of a chat or a person. A file may write it as text or as

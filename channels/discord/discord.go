@@ -3,9 +3,8 @@
 // `.approve exec bf619df9 30` in a direct message or in reply to the bot.
 //
 // Taps and lines come through Discord's gateway, under a lease so that replicas
-// don't answer twice, or taps come by signed HTTP requests; Discord sends no
-// lines that way, so there a form takes them. What only one person should read
-// is shown to that person alone. Discord knows markup only, no text with marks
+// don't answer twice. What only one person should read is shown to that person
+// alone. Discord knows markup only, no text with marks
 // beside it: foreign text therefore is in code, where nothing formats, links
 // or mentions, and no message may mention anyone at all. Cards are plain
 // content, not embeds: people can switch embeds off, and would see buttons
@@ -15,9 +14,8 @@
 // be cancelled, never looks at why Discord hung up, and locks itself out when a
 // session can't be resumed.
 //
-// The channel decides nothing. It refuses to hear bots and webhooks, to take an
-// HTTP request without a fresh signature, to knock again where Discord has said
-// no, and to put a token into an error.
+// The channel decides nothing. It refuses to hear bots and webhooks, to
+// knock again where Discord has said no, and to put a token into an error.
 package discord
 
 import (
@@ -56,22 +54,9 @@ type Config struct {
 	AllowedUserIDs []delivery.ID `yaml:"allowedUserIds"`
 	// APIURL is where the API is. Unset: https://discord.com.
 	APIURL string `yaml:"apiUrl"`
-	// Interactions takes taps by HTTP instead of through the gateway.
-	Interactions *Interactions `yaml:"interactions"`
 }
 
-// Interactions is how Discord reaches us.
-type Interactions struct {
-	// PublicKey is the application's, as the Developer Portal shows it.
-	PublicKey string `yaml:"publicKey"`
-	// Path is where the server takes them. Unset: /hooks/discord.
-	Path string `yaml:"path"`
-}
-
-const (
-	defaultAPI  = "https://discord.com"
-	defaultPath = "/hooks/discord"
-)
+const defaultAPI = "https://discord.com"
 
 // Shares of sending. Discord tells its limits with each answer; five messages in
 // five seconds is what a channel takes:
@@ -99,12 +84,10 @@ type Channel struct {
 	address *url.URL // of the API
 	token   string
 	self    string // the bot's user id
-	key     []byte // of signed requests; nil: the gateway is used
 
 	direct  atomic.Pointer[string]  // the id of the channel for direct messages, once it is known: it stays the same
 	session session                 // of the gateway; belongs to the connection
 	refused atomic.Pointer[refusal] // why Discord does not let us listen; nil: it does
-	seen    seen
 }
 
 var _ approval.Channel = (*Channel)(nil)
@@ -141,10 +124,7 @@ func (ch *Channel) configure(c Config) (err error) {
 		return errors.New("apiUrl is no address: write it as https://host, without a token")
 	}
 	ch.config = c
-	if c.Interactions != nil {
-		ch.key, err = c.Interactions.check()
-	}
-	return err
+	return nil
 }
 
 // botOf is the user id in a bot's token.

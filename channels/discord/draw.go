@@ -18,7 +18,7 @@ import (
 const (
 	maxContent = 2000 // characters; counted here as UTF-16 units, which are never fewer
 	maxInRow   = 5    // buttons
-	maxInput   = 300  // characters of a reason or a line, where Discord would take 4000
+	maxInput   = 300  // characters of a reason, where Discord would take 4000
 )
 
 // drawing is a message: text in Discord's markup, and buttons.

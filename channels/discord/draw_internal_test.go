@@ -2,10 +2,8 @@ package discord
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
@@ -94,21 +92,5 @@ func TestAGatewayWithoutEncryptionIsRefused(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "no encrypted one") {
 			t.Errorf("%s: %v", at, err)
 		}
-	}
-}
-
-func TestTooManyRequestsAreTurnedAwayRatherThanForgotten(t *testing.T) {
-	var s seen
-	now := time.Now()
-	for i := range maxSeen {
-		if !s.first(strconv.Itoa(i+1), now) {
-			t.Fatalf("the %dth is refused", i)
-		}
-	}
-	if s.first("one more", now) {
-		t.Error("one more is taken although nobody could tell it from a second one")
-	}
-	if !s.first("later", now.Add(3*tolerance)) {
-		t.Error("old ones are kept for ever")
 	}
 }

@@ -22,26 +22,9 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 			s := ch.details(f.Card)
 			return look(t, s.content(), s.rows)
 		}
-		d := channels.Show(f.Card, f.Outcome, channeltest.Now, ch.card)
+		d := channels.Show(f.Card, f.Outcome, channeltest.Now, draw)
 		return look(t, d.text.String(), d.rows)
 	})
-}
-
-func TestMoreHasAButtonForTheLineWhereAnswersComeByHTTP(t *testing.T) {
-	ch := &Channel{Chat: &delivery.Chat{Deps: delivery.Deps{Now: func() time.Time { return channeltest.Now }}}, key: []byte("key")}
-	for _, f := range channeltest.Fixtures() {
-		switch f.Name {
-		case "open-details":
-			if said := ch.details(f.Card); !strings.Contains(look(t, "", said.rows), lineLabel) {
-				t.Error("there is no button for the line")
-			}
-		case "open", "allowed":
-			d := channels.Show(f.Card, f.Outcome, channeltest.Now, ch.card)
-			if strings.Contains(look(t, "", d.rows), lineLabel) {
-				t.Errorf("%s has a button for the line", f.Name)
-			}
-		}
-	}
 }
 
 var colours = map[discordgo.ButtonStyle]string{

@@ -18,20 +18,16 @@ func personID(user string) string { return Name + ":" + user }
 // Forms. The id of a form for a reason is the handle of the button that opened it:
 // nothing has to be remembered.
 const (
-	lineForm  = "line" // the id of the button and of its form
-	lineLabel = "Type the line"
-	lineTitle = "Answer with a line"
-	lineHint  = ".approve exec bf619df9 30"
-	whyTitle  = "Deny and say why"
-	whyLabel  = "The reason: the agent reads it"
+	whyTitle = "Deny and say why"
+	whyLabel = "The reason: the agent reads it"
 )
 
-func form(id, title, label, placeholder string) *discordgo.InteractionResponse {
+func form(id string) *discordgo.InteractionResponse {
 	must := true
 	return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseModal, Data: &discordgo.InteractionResponseData{
-		CustomID: id, Title: title, Components: []discordgo.MessageComponent{discordgo.Label{
-			Label:     label,
-			Component: discordgo.TextInput{CustomID: "text", Style: discordgo.TextInputShort, Placeholder: placeholder, Required: &must, MaxLength: maxInput},
+		CustomID: id, Title: whyTitle, Components: []discordgo.MessageComponent{discordgo.Label{
+			Label:     whyLabel,
+			Component: discordgo.TextInput{CustomID: "text", Style: discordgo.TextInputShort, Required: &must, MaxLength: maxInput},
 		}},
 	}}
 }
@@ -53,16 +49,10 @@ func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, 
 	switch d := i.Data.(type) {
 	case discordgo.MessageComponentInteractionData:
 		a.Handle = d.CustomID
-		if d.CustomID == lineForm {
-			a.Handle, a.Text = "", ".help" // the desk says whether they may answer at all
-		}
 	case discordgo.ModalSubmitInteractionData:
 		a.Handle, a.Reason = d.CustomID, typedIn(d.Components)
-		if d.CustomID == lineForm {
-			a.Handle, a.Reason, a.Text = "", "", a.Reason
-		}
 	}
-	if a.Handle == "" && a.Text == "" {
+	if a.Handle == "" {
 		_ = r.say(ctx, nil)
 		return
 	}
@@ -96,17 +86,11 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 	tapped := r.i.Type == discordgo.InteractionMessageComponent
 	switch {
 	case tapped && o.Kind == approval.WantsReason:
-		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle, whyTitle, whyLabel, "") })
-	case tapped && a.Text != "" && o.Kind == approval.Replied:
-		r.open(ctx, func() *discordgo.InteractionResponse {
-			return form(lineForm, lineTitle, "The line behind More", lineHint)
-		})
+		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle) })
 	case o.Kind == approval.Shown:
 		o.Delivered(ctx, r.say(ctx, ch.details(o.Card)))
 	case o.Kind == approval.WantsPick:
 		ch.askPick(ctx, r, &o)
-	case o.Kind == approval.Ignored && o.Text == "":
-		_ = r.say(ctx, &said{text: "This is no line that answers a card. Nothing was approved."})
 	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
 		r.replace(ctx, &said{text: o.Text})
 	default:
@@ -134,12 +118,12 @@ func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
 // a file. The buttons come with it.
 func (ch *Channel) details(c *approval.Card) *said {
 	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
-	d, fits := ch.card(doc)
+	d, fits := draw(doc)
 	if fits {
 		return &said{markup: d.text.String(), rows: d.rows}
 	}
 	doc.Buttons = channels.BesideFile(c, doc.Buttons)
-	d, _ = ch.card(doc)
+	d, _ = draw(doc)
 	return &said{markup: head(doc), rows: d.rows, file: func() *discordgo.File { return attachment(c, doc) }}
 }
 

@@ -29,12 +29,8 @@ func (r *refusal) Error() string { return Name + ": " + r.text }
 // unless Discord has said no: then it says so and stays away for long.
 func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
 	defer ch.Listener.Listen(ctx, answer)()
-	run := ch.connect
-	if ch.key != nil {
-		run = ch.attend
-	}
 	delivery.Keep(ctx, ch.Log, ch.Faults, func(ctx context.Context) error {
-		err := run(ctx)
+		err := ch.connect(ctx)
 		if no, ok := errors.AsType[*refusal](err); ok {
 			ch.Log.Error("Discord refuses, so you can't answer there; a restart tries again at once", "err", no, "next_try", askAgain)
 			ch.refused.Store(no)
@@ -54,10 +50,9 @@ func (ch *Channel) heard() {
 
 // application is what Discord knows of the application.
 type application struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	VerifyKey string `json:"verify_key"`
-	Endpoint  string `json:"interactions_endpoint_url"`
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Endpoint string `json:"interactions_endpoint_url"`
 }
 
 func (ch *Channel) application(ctx context.Context) (*application, error) {
@@ -123,7 +118,7 @@ func elsewhere(app *application) error {
 	if app.Endpoint == "" {
 		return nil
 	}
-	return &refusal{fmt.Sprintf("taps go to the Interactions Endpoint URL of the application %q, not to the gateway: clear that field in the Developer Portal, or set channels.discord.interactions", app.Name)}
+	return &refusal{fmt.Sprintf("taps go to the Interactions Endpoint URL of the application %q, not to the gateway: clear that field in the Developer Portal", app.Name)}
 }
 
 var _ approval.Prober = (*Channel)(nil)
@@ -137,7 +132,7 @@ func (ch *Channel) Introduce(ctx context.Context) (who string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := ch.reached(app); err != nil {
+	if err := elsewhere(app); err != nil {
 		return "", err
 	}
 	var me *discordgo.User
@@ -174,18 +169,4 @@ func (ch *Channel) look(ctx context.Context) (string, error) {
 		return err
 	})
 	return "channel " + id, err
-}
-
-// reached says why taps would not come here, if they would not.
-func (ch *Channel) reached(app *application) error {
-	if ch.key == nil {
-		return elsewhere(app)
-	}
-	if err := ch.ours(app); err != nil {
-		return err
-	}
-	if app.Endpoint == "" {
-		return errors.New("discord: " + noEndpoint)
-	}
-	return nil
 }

@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"io"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -52,15 +48,11 @@ type platform struct {
 	*discordtest.Server
 	world  world
 	config discord.Config
-
-	mu    sync.Mutex
-	open  []*discord.Channel // of a platform that is reached by HTTP
-	lines map[string]bool    // interactions that are lines
 }
 
 func newPlatform(t testing.TB) *platform {
 	t.Helper()
-	p := &platform{Server: discordtest.New(t, token), lines: make(map[string]bool)}
+	p := &platform{Server: discordtest.New(t, token)}
 	p.world = p.Server
 	p.config = discord.Config{BotToken: token, ChannelID: room, APIURL: p.URL()}
 	t.Cleanup(func() {
@@ -71,41 +63,6 @@ func newPlatform(t testing.TB) *platform {
 		}
 	})
 	return p
-}
-
-// newHTTPPlatform is reached by signed requests.
-func newHTTPPlatform(t testing.TB) *platform {
-	t.Helper()
-	p := newPlatform(t)
-	p.config.Interactions = &discord.Interactions{PublicKey: p.PublicKey}
-	s := httptest.NewServer(p)
-	t.Cleanup(s.Close)
-	p.Endpoint(s.URL + "/hooks/discord")
-	return p
-}
-
-// ServeHTTP is the door to all processes: whichever listens takes it.
-func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	p.mu.Lock()
-	open := append([]*discord.Channel(nil), p.open...)
-	p.mu.Unlock()
-	status := http.StatusServiceUnavailable
-	for _, ch := range open {
-		_, h := ch.Hook()
-		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
-		out := httptest.NewRecorder()
-		if h.ServeHTTP(out, again); out.Code != http.StatusServiceUnavailable {
-			status = out.Code
-			break
-		}
-	}
-	w.WriteHeader(status)
 }
 
 func (p *platform) Name() string               { return "discord" }
@@ -129,9 +86,6 @@ func (p *platform) Open(t testing.TB, d delivery.Deps) approval.Channel {
 			t.Error(err)
 		}
 	})
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.open = append(p.open, ch)
 	return ch
 }
 
@@ -152,23 +106,13 @@ func (p *platform) message(m *discordtest.Message) channeltest.Message {
 	if m.Flags&discordtest.SuppressEmbeds == 0 || m.Embeds > 0 {
 		out.Active = append(out.Active, "it may show previews")
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.lines[m.Interaction] {
-		out.ReplyTo = m.Interaction
-	}
 	for _, row := range m.Rows {
 		for _, b := range row {
-			if b.CustomID != typeLine { // the suite knows no forms for lines
-				out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID, URL: b.URL})
-			}
+			out.Buttons = append(out.Buttons, channeltest.Button{Label: b.Label, Data: b.CustomID, URL: b.URL})
 		}
 	}
 	return out
 }
-
-// typeLine is the button that opens the form for a line.
-const typeLine = "line"
 
 func person(u channeltest.User) discordtest.Person {
 	return discordtest.Person{ID: u.ID, Name: u.Name, Bot: u.Bot}
@@ -297,9 +241,6 @@ func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.M
 
 func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
 	t.Helper()
-	if p.config.Interactions != nil {
-		return p.fillIn(t, who, where, text)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	chat := room
@@ -310,20 +251,4 @@ func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Pla
 		t.Errorf("nobody hears the line: %v", err)
 	}
 	return p.world.Say(person(who), chat, where.ReplyTo, text, nil)
-}
-
-// fillIn says a line by the form of a card. Talk is not what one puts there.
-func (p *platform) fillIn(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
-	t.Helper()
-	if !strings.HasPrefix(text, ".") {
-		return "talk"
-	}
-	told := p.tap(t, who, where.ReplyTo, typeLine)
-	if told.Form != nil {
-		told = p.submit(t, who, where.ReplyTo, told.Form, text)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines[told.ID] = true
-	return told.ID
 }

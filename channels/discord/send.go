@@ -28,7 +28,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	cut := false
 	d := channels.Show(c, nil, ch.Now(), func(doc *channels.Document) (*drawing, bool) {
 		cut = doc.Cut
-		return ch.card(doc.LinkTo(ch.Page, c))
+		return draw(doc.LinkTo(ch.Page, c))
 	})
 	id, err := ch.post(ctx, ch.Line, message{chat: chat, text: d.text.String(), rows: d.rows})
 	if err != nil {
@@ -45,18 +45,6 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	return at.String(), nil
 }
 
-// card draws a card, or all there is of it. Where Discord passes no lines on, a button beside the lines that can be typed
-// opens a form for them.
-func (ch *Channel) card(doc *channels.Document) (*drawing, bool) {
-	d, fits := draw(doc)
-	if ch.key != nil && len(doc.Typed) > 0 {
-		d.rows = append(d.rows, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-			discordgo.Button{Label: lineLabel, Style: discordgo.SecondaryButton, CustomID: lineForm},
-		}})
-	}
-	return d, fits
-}
-
 // Settle shows the state of a card.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	p, err := parsePlace(at)
@@ -67,7 +55,7 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 }
 
 func (ch *Channel) redraw(ctx context.Context, at place, c *approval.Card, o approval.Outcome) error {
-	d := channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) { return ch.card(doc.LinkTo(ch.Page, c)) })
+	d := channels.Show(c, &o, ch.Now(), func(doc *channels.Document) (*drawing, bool) { return draw(doc.LinkTo(ch.Page, c)) })
 	text := d.text.String()
 	err := ch.call(ctx, ch.Line, "edits in "+at.chat, "edit a message", func(s *discordgo.Session, with discordgo.RequestOption) error {
 		_, err := s.ChannelMessageEditComplex(&discordgo.MessageEdit{

@@ -71,7 +71,7 @@ func newStandIn(t *testing.T, door string) *standIn {
 		proxy.Close()
 		w.ask("end", map[string]any{}, &struct{}{})
 	})
-	p := &platform{world: w, lines: make(map[string]bool)}
+	p := &platform{world: w}
 	p.config = discord.Config{BotToken: w.token, ChannelID: room, APIURL: proxy.URL}
 	return &standIn{platform: p, twin: w}
 }

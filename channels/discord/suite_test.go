@@ -6,12 +6,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 )
 
-func TestSuiteThroughTheGateway(t *testing.T) {
+func TestSuite(t *testing.T) {
 	t.Parallel()
 	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t) })
-}
-
-func TestSuiteBySignedRequests(t *testing.T) {
-	t.Parallel()
-	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newHTTPPlatform(t) })
 }

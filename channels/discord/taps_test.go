@@ -203,19 +203,15 @@ func TestProbeSaysWhoTheBotIsAndWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, who, wrong string
-		open             func(t testing.TB) *platform
 		edit             func(p *platform)
 	}{
-		{"a channel", `"verifier-test" in channel 600`, "", newPlatform, nil},
-		{"one person", `"verifier-test" in direct messages to 101`, "", newPlatform, func(p *platform) { p.config.ChannelID, p.config.UserID = "", "101" }},
-		{"by HTTP", `"verifier-test" in channel 600`, "", newHTTPPlatform, nil},
-		{"a wrong token", "", "the bot token is wrong", newPlatform, func(p *platform) { p.Token = "another" }},
-		{"no such channel", "", "the bot knows no such channel", newPlatform, func(p *platform) { p.config.ChannelID = discordtest.NoChannel }},
-		{"taps go elsewhere", "", "Interactions Endpoint URL", newPlatform, func(p *platform) { p.Endpoint("https://elsewhere.example") }},
-		{"taps go nowhere", "", "no Interactions Endpoint URL", newHTTPPlatform, func(p *platform) { p.Endpoint("") }},
-		{"another key", "", "publicKey", newHTTPPlatform, func(p *platform) { p.config.Interactions.PublicKey = strings.Repeat("ab", 32) }},
+		{"a channel", `"verifier-test" in channel 600`, "", nil},
+		{"one person", `"verifier-test" in direct messages to 101`, "", func(p *platform) { p.config.ChannelID, p.config.UserID = "", "101" }},
+		{"a wrong token", "", "the bot token is wrong", func(p *platform) { p.Token = "another" }},
+		{"no such channel", "", "the bot knows no such channel", func(p *platform) { p.config.ChannelID = discordtest.NoChannel }},
+		{"taps go elsewhere", "", "Interactions Endpoint URL", func(p *platform) { p.Endpoint("https://elsewhere.example") }},
 	} {
-		p := c.open(t)
+		p := newPlatform(t)
 		if c.edit != nil {
 			c.edit(p)
 		}

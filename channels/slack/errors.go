@@ -76,7 +76,7 @@ func (ch *Channel) clean(method string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return delivery.Explain(err, Name+": "+method, explain(method, err), ch.secrets()...)
+	return delivery.Explain(err, Name+": "+method, explain(method, err), ch.config.BotToken, ch.config.AppToken)
 }
 
 func explain(method string, err error) string {

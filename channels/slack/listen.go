@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,23 +25,12 @@ const (
 // them, so that instances don't fight over it.
 func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
 	defer ch.Listener.Listen(ctx, answer)()
-	run := ch.connect
-	if ch.config.Webhook != nil {
-		run = ch.await
-	}
 	delivery.Keep(ctx, ch.Log, ch.Faults, func(ctx context.Context) error {
 		if _, err := ch.introduce(ctx); err != nil {
 			return err
 		}
-		return run(ctx)
+		return ch.connect(ctx)
 	})
-	return nil
-}
-
-// await leaves listening to the server: see Hook.
-func (ch *Channel) await(ctx context.Context) error {
-	ch.Faults.Note("listening", nil)
-	<-ctx.Done()
 	return nil
 }
 
@@ -159,22 +149,51 @@ func (s *socket) unknown(ctx context.Context, data any) error {
 	return s.ack(ctx, envelope.ID)
 }
 
-// take works on something that someone did, unless it was done before. It
-// reports false if the desk does not listen, or no worker is free before ctx ends.
-func (ch *Channel) take(ctx context.Context, p payload) bool {
+// take works on something that someone did, unless it was done before.
+func (ch *Channel) take(ctx context.Context, p payload) {
 	if ch.self.Load() == nil { // without knowing ourselves we could not tell our own messages from a person's
+		return
+	}
+	if n := p.notification; n != nil && n.EventID != "" && !ch.seen.first(n.EventID, ch.Now()) {
+		return
+	}
+	ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { ch.handle(ctx, answer, p) })
+}
+
+// seen remembers events that were taken, so that each is taken once: Slack sends one again where our acknowledgement was lost.
+type seen struct {
+	mu    sync.Mutex
+	until map[string]time.Time
+}
+
+const (
+	rememberFor = time.Hour // an event comes again for so long at most
+	maxSeen     = 20_000
+)
+
+// first reports whether an event comes for the first time.
+func (s *seen) first(id string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until, known := s.until[id]; known && now.Before(until) {
 		return false
 	}
-	id := ""
-	if p.notification != nil {
-		id = p.notification.EventID
+	if len(s.until) >= maxSeen {
+		s.tidy(now)
 	}
-	if id != "" && !ch.seen.first("event "+id, ch.Now()) {
-		return true
+	if s.until == nil {
+		s.until = make(map[string]time.Time)
 	}
-	if ch.Listener.Take(ctx, func(ctx context.Context, answer delivery.AnswerFunc) { ch.handle(ctx, answer, p) }) {
-		return true
+	s.until[id] = now.Add(rememberFor)
+	return true
+}
+
+// tidy makes room: what is over goes, and if that is not enough, whatever comes
+// first.
+func (s *seen) tidy(now time.Time) {
+	for id, until := range s.until {
+		if !now.Before(until) || len(s.until) >= maxSeen {
+			delete(s.until, id)
+		}
 	}
-	ch.seen.forget("event " + id)
-	return false
 }

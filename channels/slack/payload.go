@@ -75,17 +75,13 @@ func (i *interaction) place() ref {
 
 // notification is what the Events API sends.
 type notification struct {
-	Type      string  `json:"type"`
-	Challenge string  `json:"challenge"` // of url_verification
-	EventID   string  `json:"event_id"`
-	Event     message `json:"event"`
+	Type    string  `json:"type"`
+	EventID string  `json:"event_id"`
+	Event   message `json:"event"`
 }
 
-// The types of notifications that we know.
-const (
-	urlVerification = "url_verification"
-	eventCallback   = "event_callback"
-)
+// eventCallback is the type of notification that we know.
+const eventCallback = "event_callback"
 
 // message is something that was written.
 type message struct {

@@ -2,7 +2,6 @@ package slack_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -24,22 +23,16 @@ func TestMain(m *testing.M) {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel, overSocket) })
+	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel) })
 }
 
 func TestConformanceInADirectMessage(t *testing.T) {
 	t.Parallel()
-	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, alice, overSocket) })
-}
-
-func TestConformanceByHTTP(t *testing.T) {
-	t.Parallel()
-	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, slacktest.Channel, byHTTP) })
+	channeltest.Run(t, func(t *testing.T) channeltest.Platform { return newPlatform(t, alice) })
 }
 
 var keys = slacktest.Keys{
 	BotToken: "xoxb-1111111111-2222222222-plantedBotTokenThatMustNotShow", AppToken: "xapp-1-A0VERIFIER-3333-plantedAppTokenThatMustNotShow",
-	SigningSecret: "plantedsigningsecretthatmustnotshow",
 }
 
 const (
@@ -47,24 +40,15 @@ const (
 	bob   = "U0BOB"
 )
 
-// How Slack reaches the app.
-type way bool
-
-const (
-	overSocket way = false
-	byHTTP     way = true
-)
-
 // platform is a fake Slack with one chat in it.
 type platform struct {
 	*slacktest.Server
 	chat string // as in the config: a person's id is a direct message
-	way  way
 }
 
-func newPlatform(t testing.TB, chat string, w way) *platform {
+func newPlatform(t testing.TB, chat string) *platform {
 	t.Helper()
-	return &platform{slacktest.New(t, keys), chat, w}
+	return &platform{slacktest.New(t, keys), chat}
 }
 
 // Name implements channeltest.Platform.
@@ -72,7 +56,7 @@ func (*platform) Name() string { return "slack" }
 
 // Secrets implements channeltest.Platform.
 func (*platform) Secrets() []string {
-	return []string{keys.BotToken, "plantedBotTokenThatMustNotShow", "plantedAppTokenThatMustNotShow", keys.SigningSecret}
+	return []string{keys.BotToken, "plantedBotTokenThatMustNotShow", "plantedAppTokenThatMustNotShow"}
 }
 
 // People implements channeltest.Platform.
@@ -85,23 +69,13 @@ func (*platform) People() channeltest.People {
 
 // config is what connects a channel to the fake.
 func (p *platform) config() slack.Config {
-	c := slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: delivery.ID(p.chat), APIURL: p.URL()}
-	if p.way == byHTTP {
-		c.AppToken, c.Webhook = "", &slack.Webhook{SigningSecret: keys.SigningSecret}
-	}
-	return c
+	return slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: delivery.ID(p.chat), APIURL: p.URL()}
 }
 
 // Open implements channeltest.Platform.
 func (p *platform) Open(t testing.TB, d delivery.Deps) approval.Channel {
 	t.Helper()
-	ch := open(t, p.config(), d)
-	if path, h := ch.Hook(); h != nil {
-		srv := httptest.NewServer(h)
-		t.Cleanup(srv.Close)
-		p.Deliver(srv.URL + path)
-	}
-	return ch
+	return open(t, p.config(), d)
 }
 
 func open(t testing.TB, c slack.Config, d delivery.Deps) *slack.Channel {

@@ -4,14 +4,12 @@
 // under one of its cards.
 //
 // What people do comes over Socket Mode, where Slack hands each thing to one of
-// the connected instances, or by HTTP, signed. It is acknowledged at once and
-// worked on afterwards. Nothing that the agent wrote is formatted: it is in
+// the connected instances. It is acknowledged at once and worked on afterwards. Nothing that the agent wrote is formatted: it is in
 // rich text, whose elements have types and no markup, so it can neither link,
 // mention nor break out.
 //
 // The channel decides nothing. It refuses to hear bots, apps that write in a
-// person's name and members of other workspaces, to take an HTTP request that is
-// unsigned, old or seen before, and to put a token into an error.
+// person's name and members of other workspaces, and to put a token into an error.
 package slack
 
 import (
@@ -44,8 +42,6 @@ type Config struct {
 	BotToken string `yaml:"botToken"`
 	// AppToken is what Socket Mode is opened with: xapp-….
 	AppToken string `yaml:"appToken"`
-	// Webhook takes what people do by HTTP instead.
-	Webhook *Webhook `yaml:"webhook"`
 	// ChannelID is where cards go: a channel's id, or a member's for a direct
 	// message. Unset: the one person in AllowedUserIDs.
 	ChannelID delivery.ID `yaml:"channelId"`
@@ -56,17 +52,8 @@ type Config struct {
 	APIURL string `yaml:"apiUrl"`
 }
 
-// Webhook is how Slack reaches us.
-type Webhook struct {
-	// Path is where the server takes it. Unset: /hooks/slack.
-	Path string `yaml:"path"`
-	// SigningSecret is what Slack signs its requests with.
-	SigningSecret string `yaml:"signingSecret"`
-}
-
 const (
 	defaultAPI  = "https://slack.com/api"
-	defaultPath = "/hooks/slack"
 	httpTimeout = 15 * time.Second
 )
 
@@ -83,7 +70,6 @@ const (
 var (
 	botTokenShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^xoxb-[A-Za-z0-9-]{10,200}$`) })
 	appTokenShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^xapp-[A-Za-z0-9-]{10,250}$`) })
-	secretShape   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{16,256}$`) })
 	chatShape     = regexp.MustCompile(`^[CDGUW][A-Z0-9]{2,20}$`)
 )
 
@@ -150,36 +136,12 @@ func (c *Config) checkTokens() error {
 		return errors.New("botToken is a person's token: take the Bot User OAuth Token, which begins with xoxb-")
 	case !botTokenShape().MatchString(c.BotToken):
 		return errors.New("botToken is missing or is no bot token: copy the Bot User OAuth Token under OAuth & Permissions, which begins with xoxb-, into the environment or a file")
-	case c.Webhook != nil && c.AppToken != "":
-		return errors.New("there is an appToken for Socket Mode and a webhook: Slack uses one of them, so leave the other out")
-	case c.Webhook != nil:
-		return c.Webhook.check()
 	case strings.HasPrefix(c.AppToken, "xoxb-"):
 		return errors.New("appToken is a bot token: that one is the botToken, and the app-level token begins with xapp-")
 	case !appTokenShape().MatchString(c.AppToken):
-		return errors.New("appToken is missing or is no app-level token: make one under Basic Information, App-Level Tokens, with the scope connections:write; it begins with xapp-. Without Socket Mode, set webhook.signingSecret instead")
+		return errors.New("appToken is missing or is no app-level token: make one under Basic Information, App-Level Tokens, with the scope connections:write; it begins with xapp-")
 	}
 	return nil
-}
-
-func (w *Webhook) check() error {
-	w.Path = cmp.Or(w.Path, defaultPath)
-	switch {
-	case !strings.HasPrefix(w.Path, "/"):
-		return errors.New("webhook.path must begin with a slash")
-	case !secretShape().MatchString(w.SigningSecret):
-		return errors.New("webhook.signingSecret is missing or is none: copy the Signing Secret under Basic Information into the environment or a file")
-	}
-	return nil
-}
-
-// secrets are what must not show.
-func (ch *Channel) secrets() []string {
-	out := []string{ch.config.BotToken, ch.config.AppToken}
-	if w := ch.config.Webhook; w != nil {
-		out = append(out, w.SigningSecret)
-	}
-	return out
 }
 
 // Probe says who the app is, and tries the token that it listens with.
@@ -196,14 +158,12 @@ func (ch *Channel) Introduce(ctx context.Context) (who string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if ch.config.Webhook == nil {
-		_, address, err := ch.api.StartSocketModeContext(ctx)
-		if err == nil && address == "" {
-			err = errNoAnswer
-		}
-		if err != nil {
-			return "", ch.clean(connectMethod, err)
-		}
+	_, address, err := ch.api.StartSocketModeContext(ctx)
+	if err == nil && address == "" {
+		err = errNoAnswer
+	}
+	if err != nil {
+		return "", ch.clean(connectMethod, err)
 	}
 	return fmt.Sprintf("@%s of %s", self.User, self.Team), nil
 }

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +45,6 @@ type station struct {
 	*platform
 	*desk
 	channel *slack.Channel
-	hook    string
 	log     *log
 	stop    func()
 }
@@ -66,9 +66,9 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-func newStation(t testing.TB, w way, edit func(*slack.Config)) *station {
+func newStation(t testing.TB, edit func(*slack.Config)) *station {
 	t.Helper()
-	return newStationAt(t, newPlatform(t, slacktest.Channel, w), edit)
+	return newStationAt(t, newPlatform(t, slacktest.Channel), edit)
 }
 
 func newStationAt(t testing.TB, p *platform, edit func(*slack.Config)) *station {
@@ -79,12 +79,6 @@ func newStationAt(t testing.TB, p *platform, edit func(*slack.Config)) *station 
 		edit(&c)
 	}
 	s.channel = open(t, c, delivery.Deps{Log: slog.New(slog.NewTextHandler(s.log, nil))})
-	if path, h := s.channel.Hook(); h != nil {
-		srv := httptest.NewServer(h)
-		t.Cleanup(srv.Close)
-		s.hook = srv.URL + path
-		s.Deliver(s.hook)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -160,7 +154,7 @@ func TestH36OnlyPeopleAreHeard(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStation(t, overSocket, nil)
+			s := newStation(t, nil)
 			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", line, more)
 			s.sync()
 			for _, a := range s.heard() {
@@ -191,7 +185,7 @@ func TestALineIsHeardAsItWasTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStation(t, overSocket, nil)
+			s := newStation(t, nil)
 			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", c.text, c.more)
 			s.until("the line is heard and answered", func() bool { return len(s.heard()) == 1 && len(s.Messages()) == 1 })
 			got := s.heard()[0]
@@ -209,7 +203,7 @@ func TestALineIsHeardAsItWasTyped(t *testing.T) {
 // In a company with several workspaces, nothing tells a workspace of its own from
 // another company's: a colleague there is named with the workspace.
 func TestAColleagueInAnotherWorkspaceIsNamedWithIt(t *testing.T) {
-	p := newPlatform(t, slacktest.Channel, overSocket)
+	p := newPlatform(t, slacktest.Channel)
 	p.Enterprise = "E0COMPANY"
 	s := newStationAt(t, p, nil)
 	for i, c := range []struct{ team, want string }{{"T0SISTER", "slack:T0SISTER/" + alice}, {"E0COMPANY", "slack:" + alice}} {
@@ -222,7 +216,7 @@ func TestAColleagueInAnotherWorkspaceIsNamedWithIt(t *testing.T) {
 }
 
 func TestATapOfAnotherWorkspaceIsSomeoneElses(t *testing.T) {
-	s := newStation(t, overSocket, nil)
+	s := newStation(t, nil)
 	stranger := anAlice
 	stranger.Team = "T0OTHER"
 	if _, err := s.Server.Tap(patience(t), stranger, slacktest.Channel, "1.1", "a handle"); err != nil {
@@ -234,7 +228,6 @@ func TestATapOfAnotherWorkspaceIsSomeoneElses(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	hook := &slack.Webhook{SigningSecret: keys.SigningSecret}
 	good := slack.Config{BotToken: keys.BotToken, AppToken: keys.AppToken, ChannelID: slacktest.Channel}
 	with := func(edit func(*slack.Config)) slack.Config {
 		c := good
@@ -242,29 +235,23 @@ func TestConfig(t *testing.T) {
 		return c
 	}
 	for want, c := range map[string]slack.Config{
-		"":                                 good,
-		" ":                                with(func(c *slack.Config) { c.AppToken, c.Webhook = "", hook }),
-		"  ":                               with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice} }),
-		"botToken is missing":              with(func(c *slack.Config) { c.BotToken = "" }),
-		"botToken is an app-level token":   with(func(c *slack.Config) { c.BotToken = keys.AppToken }),
-		"botToken is a person's token":     with(func(c *slack.Config) { c.BotToken = "xoxp-1111111111-2222222222" }),
-		"token rotation is on":             with(func(c *slack.Config) { c.BotToken = "xoxe.xoxb-1-1111111111" }),
-		"appToken is missing":              with(func(c *slack.Config) { c.AppToken = "" }),
-		"appToken is a bot token":          with(func(c *slack.Config) { c.AppToken = keys.BotToken }),
-		"leave the other out":              with(func(c *slack.Config) { c.Webhook = hook }),
-		"webhook.signingSecret is missing": with(func(c *slack.Config) { c.AppToken, c.Webhook = "", &slack.Webhook{} }),
-		"webhook.path must begin": with(func(c *slack.Config) {
-			c.AppToken, c.Webhook = "", &slack.Webhook{SigningSecret: keys.SigningSecret, Path: "x"}
-		}),
-		"channelId must be the id": with(func(c *slack.Config) { c.ChannelID = "#approvals" }),
-		"channelId must be":        with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice, bob} }),
-		"apiUrl is no address":     with(func(c *slack.Config) { c.APIURL = "slack.com/api" }),
+		"":                               good,
+		"  ":                             with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice} }),
+		"botToken is missing":            with(func(c *slack.Config) { c.BotToken = "" }),
+		"botToken is an app-level token": with(func(c *slack.Config) { c.BotToken = keys.AppToken }),
+		"botToken is a person's token":   with(func(c *slack.Config) { c.BotToken = "xoxp-1111111111-2222222222" }),
+		"token rotation is on":           with(func(c *slack.Config) { c.BotToken = "xoxe.xoxb-1-1111111111" }),
+		"appToken is missing":            with(func(c *slack.Config) { c.AppToken = "" }),
+		"appToken is a bot token":        with(func(c *slack.Config) { c.AppToken = keys.BotToken }),
+		"channelId must be the id":       with(func(c *slack.Config) { c.ChannelID = "#approvals" }),
+		"channelId must be":              with(func(c *slack.Config) { c.ChannelID, c.AllowedUserIDs = "", []delivery.ID{alice, bob} }),
+		"apiUrl is no address":           with(func(c *slack.Config) { c.APIURL = "slack.com/api" }),
 	} {
 		ch, err := slack.Open(c, delivery.Deps{})
 		if good := strings.TrimSpace(want) == ""; good != (err == nil) || !good && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", want, err)
 		}
-		for _, secret := range []string{keys.BotToken, keys.AppToken, keys.SigningSecret} {
+		for _, secret := range []string{keys.BotToken, keys.AppToken} {
 			if err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("a secret stands in %v", err)
 			}
@@ -297,5 +284,51 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 	if len(asked) > 0 {
 		t.Errorf("%s was called", <-asked)
+	}
+}
+
+func count(s *station, id string) (n int) {
+	for _, a := range s.heard() {
+		if a.ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// What is under way when the gateway stops is ended soon.
+func TestStoppingDoesNotWaitForSlack(t *testing.T) {
+	s := newStation(t, nil)
+	s.sync()
+	s.until("the line is answered", func() bool { return len(s.Messages()) == 1 })
+	release := s.Hold()
+	defer release()
+	s.Server.Say(anAlice, slacktest.DirectWith(alice), "", ".help", nil)
+	s.until("the line is heard", func() bool { return count(s, "slack:"+alice) == 1 })
+	began := time.Now()
+	s.stop()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Those who may not approve can't keep others waiting.
+func TestAFloodOfStrangersIsDropped(t *testing.T) {
+	s := newStation(t, nil)
+	s.sync()
+	s.mu.Lock()
+	s.outcome = approval.Outcome{Kind: approval.Unauthorised, Text: approval.NotAuthorised}
+	s.mu.Unlock()
+	before := len(s.Messages())
+	for i := range 40 {
+		s.Push(map[string]any{"type": "interactive", "envelope_id": fmt.Sprint(i), "payload": map[string]any{
+			"type": "block_actions", "user": map[string]any{"id": alice, "team_id": slacktest.Team},
+			"container": map[string]any{"channel_id": slacktest.Channel, "message_ts": fmt.Sprint("1.", i)},
+			"actions":   []any{map[string]any{"action_id": "answer_a", "value": "a handle"}},
+		}})
+	}
+	s.until("all are heard", func() bool { return count(s, "slack:"+alice) == 40 })
+	if n := len(s.Messages()) - before; n > 10 {
+		t.Errorf("%d of them were answered", n)
 	}
 }

@@ -21,7 +21,7 @@ func TestAConnectionIsMadeAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStation(t, overSocket, nil)
+			s := newStation(t, nil)
 			for range 3 {
 				s.connected()
 				end(s.Server)
@@ -36,7 +36,7 @@ func TestAConnectionIsMadeAnew(t *testing.T) {
 
 // What is not acknowledged comes again, and after a while Slack switches it off.
 func TestEverythingIsAcknowledged(t *testing.T) {
-	s := newStation(t, overSocket, nil)
+	s := newStation(t, nil)
 	s.connected()
 	for id, frame := range map[string]map[string]any{
 		"an unknown event": {"type": "events_api", "payload": map[string]any{"type": "event_callback", "event": map[string]any{"type": "of_tomorrow"}}},
@@ -58,7 +58,7 @@ func TestEverythingIsAcknowledged(t *testing.T) {
 }
 
 func TestAnEventThatComesTwiceIsTakenOnce(t *testing.T) {
-	s := newStation(t, overSocket, nil)
+	s := newStation(t, nil)
 	s.connected()
 	for _, id := range []string{"one", "two"} {
 		s.Push(map[string]any{"type": "events_api", "envelope_id": id, "payload": map[string]any{
@@ -83,7 +83,7 @@ func TestARefusedConnectionSaysWhy(t *testing.T) {
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			s := newStation(t, overSocket, nil)
+			s := newStation(t, nil)
 			s.connected()
 			s.Refuse(word)
 			s.Disconnect()
@@ -99,17 +99,14 @@ func TestARefusedConnectionSaysWhy(t *testing.T) {
 }
 
 func TestProbe(t *testing.T) {
-	for _, w := range []way{overSocket, byHTTP} {
-		p := newPlatform(t, slacktest.Channel, w)
-		ch := open(t, p.config(), delivery.Deps{})
-		if who, err := ch.Probe(t.Context()); err != nil || who != "@verifier of Example, writing to "+slacktest.Channel {
-			t.Errorf("%q, %v", who, err)
-		}
-		if n := len(p.Messages()); n > 0 {
-			t.Errorf("%d messages came of it", n)
-		}
+	p := newPlatform(t, slacktest.Channel)
+	ch := open(t, p.config(), delivery.Deps{})
+	if who, err := ch.Probe(t.Context()); err != nil || who != "@verifier of Example, writing to "+slacktest.Channel {
+		t.Errorf("%q, %v", who, err)
 	}
-	p := newPlatform(t, slacktest.Channel, overSocket)
+	if n := len(p.Messages()); n > 0 {
+		t.Errorf("%d messages came of it", n)
+	}
 	c := p.config()
 	c.AppToken = "xapp-another-token-than-the-real-one"
 	if _, err := open(t, c, delivery.Deps{}).Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "the app token is wrong") || strings.Contains(err.Error(), c.AppToken) {
@@ -118,7 +115,7 @@ func TestProbe(t *testing.T) {
 }
 
 func TestAWrongBotTokenSaysSo(t *testing.T) {
-	s := newStation(t, overSocket, func(c *slack.Config) { c.BotToken = "xoxb-another-token-than-the-real-one" })
+	s := newStation(t, func(c *slack.Config) { c.BotToken = "xoxb-another-token-than-the-real-one" })
 	s.until("its health says why", func() bool {
 		err := s.channel.Health()
 		return err != nil && strings.Contains(err.Error(), "the bot token is wrong")

@@ -18,7 +18,7 @@ func TestH141ATapOfNoWorkspaceOrAnothersIsNotTheApprovers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlatform(t, slacktest.Channel, overSocket)
+			p := newPlatform(t, slacktest.Channel)
 			p.Enterprise = c.company
 			s := newStationAt(t, p, nil)
 			who := anAlice

@@ -1,11 +1,7 @@
 package telegram_test
 
 import (
-	"maps"
-	"net/http"
 	"testing"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
@@ -19,42 +15,13 @@ func TestH140AForwardedLineIsNoAnswerByAnyMarkOfIt(t *testing.T) {
 		"forward_from_chat": map[string]any{"id": group, "type": "channel"}, "forward_from_message_id": 3, "forward_signature": "x",
 		"forward_sender_name": "x", "forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "x"},
 	}
-	t.Run("by polling", func(t *testing.T) {
-		s, h := telegramtest.New(t, token), newHeard()
-		listen(t, open(t, config(s), delivery.Deps{}), h)
-		for mark, value := range marks {
-			s.Say(alice, alice.ID, 0, line, map[string]any{mark: value})
-		}
-		s.Say(alice, alice.ID, 0, ".pending", nil)
-		if a := h.next(t); a.Text != ".pending" {
-			t.Errorf("got %+v", a)
-		}
-	})
-	t.Run("by webhook", func(t *testing.T) {
-		_, ch, url := hooked(t)
-		h := newHeard()
-		listen(t, ch, h)
-		post := func(text string, more map[string]any) {
-			message := map[string]any{
-				"message_id": 2, "date": 1, "text": text, "chat": map[string]any{"id": 1001, "type": "private"},
-				"from": map[string]any{"id": 1001, "is_bot": false, "first_name": "Alice"},
-			}
-			maps.Copy(message, more)
-			body, err := json.Marshal(map[string]any{"update_id": 1, "message": message})
-			if err != nil {
-				t.Fatal(err)
-			}
-			// Until the channel listens, it answers 503 and Telegram comes again.
-			eventually(t, "the update is taken", func() bool {
-				return telegramtest.Post(t.Context(), url, secret, body) == http.StatusOK
-			})
-		}
-		for mark, value := range marks {
-			post(line, map[string]any{mark: value})
-		}
-		post(".pending", nil)
-		if a := h.next(t); a.Text != ".pending" {
-			t.Errorf("got %+v", a)
-		}
-	})
+	s, h := telegramtest.New(t, token), newHeard()
+	listen(t, open(t, config(s), delivery.Deps{}), h)
+	for mark, value := range marks {
+		s.Say(alice, alice.ID, 0, line, map[string]any{mark: value})
+	}
+	s.Say(alice, alice.ID, 0, ".pending", nil)
+	if a := h.next(t); a.Text != ".pending" {
+		t.Errorf("got %+v", a)
+	}
 }

@@ -2,14 +2,9 @@ package telegram
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
-	"net/http"
 	"sync"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
@@ -21,11 +16,7 @@ var allowedUpdates = bot.AllowedUpdates{"message", "callback_query"}
 // Listen passes on what people answer until ctx ends. It comes back by itself.
 func (ch *Channel) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
 	defer ch.Listener.Listen(ctx, answer)()
-	run := ch.poll
-	if ch.config.Webhook != nil {
-		run = ch.subscribe
-	}
-	delivery.Keep(ctx, ch.Log, ch.Faults, run)
+	delivery.Keep(ctx, ch.Log, ch.Faults, ch.poll)
 	return nil
 }
 
@@ -72,74 +63,4 @@ func (ch *Channel) heard() {
 		ch.Log.Info("updates come again")
 	}
 	ch.Faults.Note("listening", nil)
-}
-
-// subscribe asks Telegram to call us, and waits.
-func (ch *Channel) subscribe(ctx context.Context) error {
-	w := ch.config.Webhook
-	err := ch.call(ctx, ch.Line, 0, "setWebhook", func(ctx context.Context) error {
-		_, err := ch.api.SetWebhook(ctx, &bot.SetWebhookParams{URL: w.URL, SecretToken: w.Secret, AllowedUpdates: allowedUpdates})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	ch.heard()
-	<-ctx.Done()
-	return nil
-}
-
-const (
-	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// hookPatience is how long an update waits for a worker. With the work on it, the answer comes while the server can still write it.
-	hookPatience = 10 * time.Second
-)
-
-// Hook is where Telegram's calls come in; nil where they don't.
-func (ch *Channel) Hook() (path string, h http.Handler) {
-	if ch.config.Webhook == nil {
-		return "", nil
-	}
-	want := sha256.Sum256([]byte(ch.config.Webhook.Secret))
-	return ch.config.Webhook.Path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		given := r.Header.Values(secretHeader)
-		var got [sha256.Size]byte
-		if len(given) == 1 {
-			got = sha256.Sum256([]byte(given[0]))
-		}
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			http.Error(w, "The secret token is missing or wrong.", http.StatusUnauthorized)
-			return
-		}
-		w.WriteHeader(ch.take(w, r))
-	})
-}
-
-// take works on one update. What can't be taken now Telegram sends again.
-func (ch *Channel) take(w http.ResponseWriter, r *http.Request) (status int) {
-	if r.Method != http.MethodPost {
-		return http.StatusMethodNotAllowed
-	}
-	body, status := delivery.ReadRequest(w, r)
-	if status != 0 {
-		return status
-	}
-	var u models.Update
-	if json.Unmarshal(withoutForwards(body), &u) != nil {
-		// It would come again and again, and hold up all that is behind it.
-		ch.Log.Warn("an update can't be read and is skipped")
-		return http.StatusOK
-	}
-	waiting, cancel := context.WithTimeout(r.Context(), hookPatience)
-	defer cancel()
-	done := make(chan struct{})
-	taken := ch.Listener.Take(waiting, func(ctx context.Context, answer delivery.AnswerFunc) {
-		defer close(done)
-		ch.handle(ctx, answer, &u)
-	})
-	if !taken {
-		return http.StatusServiceUnavailable
-	}
-	<-done
-	return http.StatusOK
 }

@@ -3,15 +3,14 @@
 // `.approve exec bf619df9 30` in a direct chat or in reply to the bot.
 //
 // Updates come by long polling, under a lease so that replicas don't take each
-// other's, or by webhook. Pending updates are never dropped: a tap that was made
-// while no gateway listened is taken afterwards. Nothing that the agent wrote is
+// other's. Pending updates are never dropped: a tap that was made while no
+// gateway listened is taken afterwards. Nothing that the agent wrote is
 // formatted: cards are sent as plain text with the places to emphasise beside
 // it, so there is no markup to break out of, and foreign text is in code,
 // where Telegram neither links nor mentions.
 //
 // The channel decides nothing. It refuses to hear bots, anonymous admins and
-// forwarded lines, to take a webhook without its secret token, and to put the
-// bot's token into an error.
+// forwarded lines, and to put the bot's token into an error.
 package telegram
 
 import (
@@ -62,23 +61,10 @@ type Config struct {
 	Timeout time.Duration `yaml:"timeout"`
 	// APIURL is where the Bot API is. Unset: https://api.telegram.org.
 	APIURL string `yaml:"apiUrl"`
-	// Webhook takes updates by HTTP instead of asking for them.
-	Webhook *Webhook `yaml:"webhook"`
-}
-
-// Webhook is how Telegram reaches us.
-type Webhook struct {
-	// URL is what Telegram calls: our address from outside, with the path.
-	URL string `yaml:"url"`
-	// Path is where the server takes it. Unset: /hooks/telegram.
-	Path string `yaml:"path"`
-	// Secret comes with every update, in a header.
-	Secret string `yaml:"secret"`
 }
 
 const (
 	defaultAPI  = "https://api.telegram.org"
-	defaultPath = "/hooks/telegram"
 	pollTimeout = 50 * time.Second
 )
 
@@ -90,11 +76,10 @@ const (
 	strangersBurst = 10
 )
 
-// The shapes of secrets are long to compile, and most commands need none of them.
-var (
-	tokenShape  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$`) })
-	secretShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{16,256}$`) })
-)
+// tokenShape is long to compile, and most commands don't need it.
+var tokenShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{20,100}$`)
+})
 
 // Channel is a bot in a chat. It is safe for concurrent use.
 type Channel struct {
@@ -153,7 +138,7 @@ func (c *Config) check() (chat int64, err error) {
 		return 0, errors.New("apiUrl is no address: write it as https://host, without the bot's token")
 	}
 	c.APIURL = strings.TrimSuffix(c.APIURL, "/")
-	return chat, c.Webhook.check()
+	return chat, nil
 }
 
 func (c *Config) agentChats() (map[string]int64, error) {
@@ -171,23 +156,6 @@ func (c *Config) agentChats() (map[string]int64, error) {
 // everyChat is the chat for all, and then those of single agents.
 func (ch *Channel) everyChat() []int64 {
 	return append([]int64{ch.chat}, slices.Sorted(maps.Values(ch.chats))...)
-}
-
-func (w *Webhook) check() error {
-	if w == nil {
-		return nil
-	}
-	w.Path = cmp.Or(w.Path, defaultPath)
-	u, err := url.Parse(w.URL)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("webhook.url must be the address that Telegram calls, such as https://verifier.example.com/hooks/telegram")
-	case !strings.HasPrefix(w.Path, "/"):
-		return errors.New("webhook.path must begin with a slash")
-	case !secretShape().MatchString(w.Secret):
-		return errors.New("webhook.secret must be 16 to 256 letters, digits, _ and -: make one with `openssl rand -hex 32`")
-	}
-	return nil
 }
 
 // Introduce says what the bot is called.

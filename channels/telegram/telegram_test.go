@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -106,17 +104,11 @@ func eventually(t *testing.T, what string, is func() bool) {
 func TestConfigsThatCanNotWorkAreRefusedWithAHint(t *testing.T) {
 	good := telegram.Config{BotToken: token, ChatID: "1001"}
 	for want, edit := range map[string]func(*telegram.Config){
-		"@BotFather":                func(c *telegram.Config) { c.BotToken = "" },
-		"botToken is missing or is": func(c *telegram.Config) { c.BotToken = "hunter2" },
-		"chatId must be a number":   func(c *telegram.Config) { c.ChatID = "@owner" },
-		"write /start":              func(c *telegram.Config) { c.ChatID = "" },
-		"apiUrl is no address":      func(c *telegram.Config) { c.APIURL = "api.telegram.org" },
-		"webhook.url must be":       func(c *telegram.Config) { c.Webhook = &telegram.Webhook{Secret: strings.Repeat("a", 16)} },
-		"webhook.secret must be":    func(c *telegram.Config) { c.Webhook = &telegram.Webhook{URL: "https://x.example/h", Secret: "short"} },
-		"webhook.path must begin": func(c *telegram.Config) {
-			c.Webhook = &telegram.Webhook{URL: "https://x.example/h", Path: "h", Secret: strings.Repeat("a", 16)}
-		},
-		"openssl rand -hex 32":        func(c *telegram.Config) { c.Webhook = &telegram.Webhook{URL: "https://x.example/h"} },
+		"@BotFather":                  func(c *telegram.Config) { c.BotToken = "" },
+		"botToken is missing or is":   func(c *telegram.Config) { c.BotToken = "hunter2" },
+		"chatId must be a number":     func(c *telegram.Config) { c.ChatID = "@owner" },
+		"write /start":                func(c *telegram.Config) { c.ChatID = "" },
+		"apiUrl is no address":        func(c *telegram.Config) { c.APIURL = "api.telegram.org" },
 		"without the bot's token":     func(c *telegram.Config) { c.APIURL = "ftp://x.example" },
 		"a group's is negative":       func(c *telegram.Config) { c.ChatID = "0" },
 		"put it into the environment": func(c *telegram.Config) { c.BotToken = "123:short" },
@@ -195,9 +187,6 @@ func TestWhatWasAnsweredWhileNobodyListenedIsTakenAfterwards(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	stop()
-	if slices.Contains(s.Calls(), "deleteWebhook") {
-		t.Error("pending updates may have been dropped")
-	}
 }
 
 func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
@@ -291,84 +280,6 @@ func TestASpammerHoldsNobodyUp(t *testing.T) {
 	}
 	if n := len(s.Messages()); n > 20 {
 		t.Errorf("she is answered %d times", n)
-	}
-}
-
-const secret = "a-secret-token-for-the-webhook"
-
-// hooked is a channel in webhook mode and the server that Telegram calls.
-func hooked(t *testing.T) (*telegramtest.Server, *telegram.Channel, string) {
-	t.Helper()
-	s := telegramtest.New(t, token)
-	mux := http.NewServeMux()
-	web := httptest.NewServer(mux)
-	t.Cleanup(web.Close)
-	c := config(s)
-	c.Webhook = &telegram.Webhook{URL: web.URL + "/hooks/telegram", Secret: secret}
-	ch := open(t, c, delivery.Deps{})
-	path, h := ch.Hook()
-	mux.Handle(path, h)
-	return s, ch, web.URL + path
-}
-
-func TestUpdatesComeByWebhook(t *testing.T) {
-	s, ch, _ := hooked(t)
-	s.Say(alice, alice.ID, 0, ".pending", nil) // before anybody listened
-	h := newHeard()
-	listen(t, ch, h)
-	if a := h.next(t); a.Text != ".pending" {
-		t.Errorf("got %+v", a)
-	}
-	s.Say(alice, alice.ID, 0, ".help", nil)
-	if a := h.next(t); a.Text != ".help" || a.ID != "telegram:1001" {
-		t.Errorf("got %+v", a)
-	}
-	if slices.Contains(s.Calls(), "getUpdates") {
-		t.Error("it polls as well")
-	}
-}
-
-func TestH35AForgedWebhookIsRejected(t *testing.T) {
-	_, ch, url := hooked(t)
-	h := newHeard()
-	listen(t, ch, h)
-	body := []byte(`{"update_id":1,"message":{"message_id":1,"date":1,"chat":{"id":1001,"type":"private"},"from":{"id":1001,"is_bot":false,"first_name":"A"},"text":".pending"}}`)
-	for _, forged := range []string{"", "x", secret + "x", secret[:len(secret)-1], strings.ToUpper(secret)} {
-		if got := telegramtest.Post(t.Context(), url, forged, body); got != http.StatusUnauthorized {
-			t.Errorf("%q: %d", forged, got)
-		}
-	}
-	twice, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	twice.Header["X-Telegram-Bot-Api-Secret-Token"] = []string{secret, secret}
-	twice.Close = true
-	if res, err := http.DefaultClient.Do(twice); err != nil || res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("two headers: %v, %v", res, err)
-	} else if err := res.Body.Close(); err != nil {
-		t.Error(err)
-	}
-	if got := telegramtest.Post(t.Context(), url, secret, bytes.Repeat([]byte(" "), 2<<20)); got != http.StatusRequestEntityTooLarge {
-		t.Errorf("a body of 2 MB: %d", got)
-	}
-	// Half an update is taken, or it would come for ever.
-	eventually(t, "the channel listens, and takes half an update", func() bool {
-		return telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":`)) == http.StatusOK
-	})
-	if got := telegramtest.Post(t.Context(), url, secret, body); got != http.StatusOK {
-		t.Errorf("the real one: %d", got)
-	}
-	h.next(t)
-	if len(h.answers) != 1 {
-		t.Errorf("heard %+v", h.answers)
-	}
-}
-
-func TestWhileNobodyListensAWebhookIsToldToComeAgain(t *testing.T) {
-	_, _, url := hooked(t)
-	if got := telegramtest.Post(t.Context(), url, secret, []byte(`{"update_id":1}`)); got != http.StatusServiceUnavailable {
-		t.Errorf("got %d", got)
 	}
 }
 

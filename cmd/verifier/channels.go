@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -60,15 +58,10 @@ func (all chats) platforms() []approval.Platform {
 	return out
 }
 
-// What a channel may offer besides.
-type (
-	hooked interface { // takes calls by HTTP; a nil handler takes none
-		Hook() (path string, h http.Handler)
-	}
-	ailing interface { // says what is wrong with it
-		Health() error
-	}
-)
+// ailing is a channel that says what is wrong with it.
+type ailing interface {
+	Health() error
+}
 
 // open opens those that the config names and does not switch off.
 func (all chats) open(c *config.Config, d delivery.Deps) (map[string]approval.Channel, error) {
@@ -94,35 +87,7 @@ func (all chats) open(c *config.Config, d delivery.Deps) (map[string]approval.Ch
 		}
 		out[name] = ch
 	}
-	return out, errors.Join(append(errs, checkHooks(c, out))...)
-}
-
-// checkHooks says where chats want to be called at a place that is taken.
-func checkHooks(c *config.Config, opened map[string]approval.Channel) error {
-	var errs []error
-	by := make(map[string]string)
-	for _, name := range slices.Sorted(maps.Keys(opened)) {
-		at, handler := hookOf(opened[name])
-		if handler == nil {
-			continue
-		}
-		if why := server.HookProblem(c.Webhook.Path, at); why != "" {
-			errs = append(errs, &failure{"channels." + name + ": the path " + strconv.Quote(at) + " " + why, "write it as /hooks/" + name})
-		}
-		if other := by[at]; other != "" {
-			errs = append(errs, &failure{"channels." + name + ": the path " + strconv.Quote(at) + " is also that of channels." + other, "give each a path of its own, such as /hooks/" + name})
-		}
-		by[at] = name
-	}
-	return errors.Join(errs...)
-}
-
-// hookOf is where a channel takes calls; nil where it takes none.
-func hookOf(ch approval.Channel) (path string, h http.Handler) {
-	if hooked, ok := ch.(hooked); ok {
-		return hooked.Hook()
-	}
-	return "", nil
+	return out, errors.Join(errs...)
 }
 
 // check says what is wrong with the sections of the chats.
@@ -157,17 +122,6 @@ func closeAll(channels map[string]approval.Channel) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// hooks are where chat services call us.
-func (g *gateway) hooks() map[string]http.Handler {
-	out := make(map[string]http.Handler)
-	for _, ch := range g.channels {
-		if path, handler := hookOf(ch); handler != nil {
-			out[path] = handler
-		}
-	}
-	return out
 }
 
 // channelHealth is how each channel does. While there is another way to ask,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -19,11 +18,11 @@ var discordToken = base64.RawURLEncoding.EncodeToString([]byte(discordtest.BotID
 var discordOwner = discordtest.Person{ID: "1001", Name: "Owner"}
 
 // discordRig is a gateway whose owner gets direct messages on Discord.
-func discordRig(t *testing.T, more func(s *discordtest.Server) string) (*rig, *discordtest.Server) {
+func discordRig(t *testing.T) (*rig, *discordtest.Server) {
 	t.Helper()
 	s := discordtest.New(t, discordToken)
 	r := newRig(t, func(c *config.Config) {
-		section(t, c, fmt.Sprintf(`{channels: {discord: {botToken: %q, allowedUserIds: [1001], apiUrl: %q%s}}}`, discordToken, s.URL(), more(s)))
+		section(t, c, fmt.Sprintf(`{channels: {discord: {botToken: %q, allowedUserIds: [1001], apiUrl: %q}}}`, discordToken, s.URL()))
 	})
 	untilReady(t, r)
 	return r, s
@@ -38,7 +37,7 @@ func discordCard(t *testing.T, s *discordtest.Server) discordtest.Message {
 
 func TestATapOnDiscordReleasesTheCall(t *testing.T) {
 	t.Parallel()
-	r, s := discordRig(t, func(*discordtest.Server) string { return "" })
+	r, s := discordRig(t)
 	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 	m := discordCard(t, s)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -74,46 +73,12 @@ func TestATapOnDiscordReleasesTheCall(t *testing.T) {
 	}
 }
 
-func TestSignedRequestsComeThroughTheServersOwnDoor(t *testing.T) {
-	t.Parallel()
-	r, s := discordRig(t, func(s *discordtest.Server) string {
-		return fmt.Sprintf(", interactions: {publicKey: %s, path: /hooks/dc}", s.PublicKey)
-	})
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
-	m := discordCard(t, s)
-	door, tap := r.url+"/hooks/dc", s.Interaction(discordOwner, m.Channel, m.ID, m.Rows[0][0].CustomID)
-	if got := discordtest.New(t, discordToken).Post(door, time.Now(), tap); got != http.StatusUnauthorized {
-		t.Errorf("signed by someone else: %d", got)
-	}
-	if got := s.Post(door, time.Now(), tap); got != http.StatusAccepted {
-		t.Errorf("the real one: %d", got)
-	}
-	view := onDiscord(s)
-	card, _ := view.cardWith("Run:", "date")
-	var asked channeltest.Message
-	waitFor(t, "what the call does is asked", func() (shown bool) {
-		asked, shown = view.cardWith("Look once more")
-		return shown
-	})
-	letter, found := asked.Button(channeltest.RightPick(card.Text, asked.Text))
-	if !found {
-		t.Fatalf("what the call does is not asked: %+v", view.messages())
-	}
-	if got := s.Post(door, time.Now(), s.Interaction(discordOwner, m.Channel, asked.ID, letter.Data)); got != http.StatusAccepted {
-		t.Errorf("the pick: %d", got)
-	}
-	if a := <-held; !a.allowed() {
-		t.Errorf("got %d %s", a.status, a.raw)
-	}
-}
-
 func TestABrokenDiscordSectionKeepsTheGatewayFromStarting(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{channels: {discord: {botToken: nonsense, userId: 1}}}`:                                                      "the Developer Portal shows it once",
-		fmt.Sprintf(`{channels: {discord: {botToken: %q}}}`, discordToken):                                            "say where cards go",
-		fmt.Sprintf(`{channels: {discord: {botToken: %q, userId: 1, interactions: {publicKey: abc}}}}`, discordToken): "64 hex digits",
-		fmt.Sprintf(`{channels: {discord: {botToken: %q, channelid: 1}}}`, discordToken):                              "did you mean \"channelId\"?",
+		`{channels: {discord: {botToken: nonsense, userId: 1}}}`:                         "the Developer Portal shows it once",
+		fmt.Sprintf(`{channels: {discord: {botToken: %q}}}`, discordToken):               "say where cards go",
+		fmt.Sprintf(`{channels: {discord: {botToken: %q, channelid: 1}}}`, discordToken): "did you mean \"channelId\"?",
 	} {
 		c := config.Default()
 		section(t, c, text)

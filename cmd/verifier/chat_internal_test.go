@@ -137,36 +137,6 @@ func TestATapOnTelegramReleasesTheCall(t *testing.T) {
 	}
 }
 
-func TestUpdatesComeThroughTheServersOwnDoor(t *testing.T) {
-	t.Parallel()
-	const secret = "a-secret-token-for-the-webhook"
-	r, s := telegramRig(t, `, webhook: {url: "http://127.0.0.1:1/unused", path: /hooks/tg, secret: `+secret+`}`)
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
-	m := card(t, s)
-	tapped := func(id, data string, message int64) []byte {
-		return fmt.Appendf(nil, `{"update_id":1,"callback_query":{"id":%q,"chat_instance":"1","from":{"id":1001,"is_bot":false,"first_name":"O"},"data":%q,`+
-			`"message":{"message_id":%d,"date":1,"chat":{"id":1001,"type":"private"}}}}`, id, data, message)
-	}
-	body := tapped("q", m.Buttons[0][0].Data, m.ID)
-	for given, want := range map[string]int{"": http.StatusUnauthorized, "wrong": http.StatusUnauthorized} {
-		if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", given, body); got != want {
-			t.Errorf("%q: %d, want %d", given, got, want)
-		}
-	}
-	if got := telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, body); got != http.StatusOK {
-		t.Errorf("the real one: %d", got)
-	}
-	asked := pickUnder(t, s, m)
-	for _, b := range asked.Buttons[0] {
-		if b.Text == channeltest.RightPick(m.Text, asked.Text) {
-			telegramtest.Post(t.Context(), r.url+"/hooks/tg", secret, tapped("r", b.Data, asked.ID))
-		}
-	}
-	if a := <-held; !a.allowed() {
-		t.Errorf("got %d %s", a.status, a.raw)
-	}
-}
-
 func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
 	t.Parallel()
 	r, s := telegramRig(t, "")
@@ -214,41 +184,6 @@ func TestH53ACardWhoseNewTextIsRefusedLosesItsButtonsAllTheSame(t *testing.T) {
 	<-held
 	waitFor(t, "the buttons are gone", func() bool { return len(s.Messages()[0].Buttons) == 0 })
 	waitFor(t, "it is logged", func() bool { return strings.Contains(r.log.String(), "a card could not be edited") })
-}
-
-// A chat that is called where calls are posted would stand before them: each
-// would get a 401, and then the client's own failMode decides.
-func TestAChatIsCalledAtAPlaceOfItsOwn(t *testing.T) {
-	t.Parallel()
-	const slackHook = `slack: {botToken: "xoxb-1234567890-abc", channelId: C024BE7LH, webhook: {signingSecret: 0123456789abcdef0123456789abcdef, path: %q}}`
-	const telegramHook = `telegram: {botToken: "` + botToken + `", chatId: 1, webhook: {url: "https://x.example/", secret: a-secret-token-for-the-webhook, path: %q}}`
-	for path, want := range map[string]string{
-		"/verify": "is one of the server's own", "/approve": "is one of the server's own", "/hooks/before_tool_call": "is one of the server's own",
-		"/healthz": "is one of the server's own", "/owner/answer": "is one of the server's own", "/page": "is one of the server's own",
-		"/page/live": "is one of the server's own", "/metrics": "is one of the server's own", "/api/graphs/x": "is one of the server's own",
-		"/": "is not a plain path", "/*": "is not a plain path", "/hooks/:event": "is not a plain path", "/hooks/../verify": "is not a plain path", "/hooks/": "is not a plain path",
-		"/hooks/slack": "", "/hooks/other": "", "/verify/slack": "", "/pages": "",
-	} {
-		c := config.Default()
-		section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`}}`, path))
-		var b strings.Builder
-		if err := builtin.check(c); err != nil {
-			report(&b, err)
-		}
-		if got := b.String(); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", path, got, want)
-		}
-	}
-	c := config.Default()
-	section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`, `+telegramHook+`}}`, "/chat", "/chat"))
-	if err := builtin.check(c); err == nil || !strings.Contains(err.Error(), `channels.telegram: the path "/chat" is also that of channels.slack`) {
-		t.Errorf("two chats at one place: %v", err)
-	}
-	c.Webhook.Path = "/gate/ask"
-	section(t, c, fmt.Sprintf(`{channels: {`+slackHook+`}}`, "/gate/hooks/session_end"))
-	if err := builtin.check(c); err == nil {
-		t.Error("a chat is called where events are")
-	}
 }
 
 func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
@@ -13,15 +11,15 @@ import (
 )
 
 var slackKeys = slacktest.Keys{
-	BotToken: "xoxb-1111111111-2222222222-plantedSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-plantedSlackToken", SigningSecret: "plantedslacktoken0123456789abcdef",
+	BotToken: "xoxb-1111111111-2222222222-plantedSlackToken", AppToken: "xapp-1-A0VERIFIER-3333-plantedSlackToken",
 }
 
 // slackRig is a gateway whose owner is on Slack.
-func slackRig(t *testing.T, listening string) (*rig, *slacktest.Server) {
+func slackRig(t *testing.T) (*rig, *slacktest.Server) {
 	t.Helper()
 	s := slacktest.New(t, slackKeys)
 	r := newRig(t, func(c *config.Config) {
-		section(t, c, fmt.Sprintf(`{channels: {slack: {botToken: %q, allowedUserIds: [U0OWNER], apiUrl: %q, %s}}}`, slackKeys.BotToken, s.URL(), listening))
+		section(t, c, fmt.Sprintf(`{channels: {slack: {botToken: %q, allowedUserIds: [U0OWNER], apiUrl: %q, appToken: %q}}}`, slackKeys.BotToken, s.URL(), slackKeys.AppToken))
 	})
 	untilReady(t, r)
 	return r, s
@@ -58,36 +56,26 @@ func pickOnSlack(t *testing.T, s *slacktest.Server, card slacktest.Message) {
 
 func TestATapOnSlackReleasesTheCall(t *testing.T) {
 	t.Parallel()
-	for name, listening := range map[string]string{
-		"Socket Mode": fmt.Sprintf("appToken: %q", slackKeys.AppToken),
-		"HTTP":        fmt.Sprintf("webhook: {signingSecret: %q}", slackKeys.SigningSecret),
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, s := slackRig(t, listening)
-			if name == "HTTP" {
-				s.Deliver(r.url + "/hooks/slack")
-			}
-			held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
-			m := slackCard(t, s)
-			if m.Channel != slacktest.DirectWith("U0OWNER") {
-				t.Errorf("the card is in %s", m.Channel)
-			}
-			tapSlack(t, s, m, "Allow once")
-			pickOnSlack(t, s, m)
-			if a := <-held; !a.allowed() {
-				t.Errorf("got %d %s", a.status, a.raw)
-			}
-			waitFor(t, "the card is settled", func() bool {
-				now := s.Messages()[0]
-				seen := now.Seen()
-				return strings.Contains(seen.Text, "Approved once by Owner at ") && len(seen.Buttons) == 0
-			})
-			for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
-				if strings.Contains(strings.ToLower(text), "plantedslacktoken") {
-					t.Errorf("a token stands in the %s:\n%s", where, text)
-				}
-			}
-		})
+	r, s := slackRig(t)
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
+	m := slackCard(t, s)
+	if m.Channel != slacktest.DirectWith("U0OWNER") {
+		t.Errorf("the card is in %s", m.Channel)
+	}
+	tapSlack(t, s, m, "Allow once")
+	pickOnSlack(t, s, m)
+	if a := <-held; !a.allowed() {
+		t.Errorf("got %d %s", a.status, a.raw)
+	}
+	waitFor(t, "the card is settled", func() bool {
+		now := s.Messages()[0]
+		seen := now.Seen()
+		return strings.Contains(seen.Text, "Approved once by Owner at ") && len(seen.Buttons) == 0
+	})
+	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
+		if strings.Contains(strings.ToLower(text), "plantedslacktoken") {
+			t.Errorf("a token stands in the %s:\n%s", where, text)
+		}
 	}
 }
 
@@ -96,7 +84,7 @@ func TestATypedLineOnSlackIsByAPersonWithAName(t *testing.T) {
 	t.Parallel()
 	for want, names := range map[string]map[string]string{"Ann Owner": {"U0OWNER": "Ann Owner"}, "slack U0OWNER": nil} {
 		t.Run(want, func(t *testing.T) {
-			r, s := slackRig(t, fmt.Sprintf("appToken: %q", slackKeys.AppToken))
+			r, s := slackRig(t)
 			s.Names = names
 			held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
 			slackCard(t, s)
@@ -109,29 +97,6 @@ func TestATypedLineOnSlackIsByAPersonWithAName(t *testing.T) {
 				return strings.Contains(s.Messages()[0].Seen().Text, "Approved once by "+want+" at ")
 			})
 		})
-	}
-}
-
-func TestH35AForgedTapOnSlackReleasesNothing(t *testing.T) {
-	t.Parallel()
-	r, s := slackRig(t, fmt.Sprintf("webhook: {path: /hooks/sl, signingSecret: %q}", slackKeys.SigningSecret))
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
-	m := slackCard(t, s)
-	b, _ := m.Seen().Button("Allow once")
-	body := []byte(fmt.Sprintf(`payload={"type":"block_actions","user":{"id":"U0OWNER"},"actions":[{"action_id":"answer_a","value":%q}]}`, b.Data))
-	for _, q := range []slacktest.Request{
-		slacktest.Sign("anothersigningsecret", time.Now(), "application/x-www-form-urlencoded", body),
-		slacktest.Sign(slackKeys.SigningSecret, time.Now().Add(-time.Hour), "application/x-www-form-urlencoded", body),
-		{Header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, Body: body},
-	} {
-		if got := slacktest.Post(t.Context(), r.url+"/hooks/sl", q); got != http.StatusUnauthorized {
-			t.Errorf("status %d", got)
-		}
-	}
-	s.Deliver(r.url + "/hooks/sl")
-	tapSlack(t, s, m, "Deny")
-	if a := <-held; a.allowed() {
-		t.Errorf("got %d %s", a.status, a.raw)
 	}
 }
 

@@ -156,7 +156,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	options := server.Options{
 		Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log, Hooks: g.hooks(),
+		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {

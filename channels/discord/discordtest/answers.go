@@ -61,7 +61,7 @@ func (s *Server) answer(i *interaction, kind int, b *body) *refusal {
 
 // original makes the message that answers an interaction. The lock is held.
 func (s *Server) original(i *interaction, b *body) (*Message, *refusal) {
-	m := &Message{Channel: i.channel, Interaction: i.id}
+	m := &Message{Channel: i.channel}
 	if err := m.fill(b); err != nil {
 		return nil, err
 	}

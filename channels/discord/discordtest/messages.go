@@ -45,7 +45,6 @@ type Message struct {
 	ReplyTo     string
 	Quiet       bool   // it mentions no one, whatever it says
 	Only        string // the user who alone sees it
-	Interaction string // what it answers
 	Embeds      int
 	nonce       string
 }
@@ -281,7 +280,7 @@ func botUser() map[string]any {
 func (s *Server) application(*http.Request) (any, *refusal) {
 	s.Lock()
 	defer s.Unlock()
-	app := map[string]any{"id": BotID, "name": "Verifier Test", "verify_key": s.PublicKey, "interactions_endpoint_url": nil}
+	app := map[string]any{"id": BotID, "name": "Verifier Test", "interactions_endpoint_url": nil}
 	if s.endpoint != "" {
 		app["interactions_endpoint_url"] = s.endpoint
 	}

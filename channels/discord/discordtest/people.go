@@ -1,16 +1,9 @@
 package discordtest
 
 import (
-	"bytes"
 	"context"
-	"crypto/ed25519"
-	"encoding/hex"
-	"net/http"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Deadline is how long Discord waits for the answer to an interaction.
@@ -99,26 +92,17 @@ func (s *Server) act(ctx context.Context, who Person, channel, message string, k
 
 // begin makes an interaction and delivers it.
 func (s *Server) begin(ctx context.Context, who Person, channel, message string, kind int, data map[string]any) (*interaction, error) {
-	if err := s.Await(ctx, func() bool { return s.endpoint != "" || s.listening() }); err != nil {
+	if err := s.Await(ctx, s.listening); err != nil {
 		return nil, err
 	}
 	s.Lock()
 	defer s.Unlock()
 	i, event := s.interaction(who, channel, message, kind, data)
-	s.deliver(event)
+	s.broadcast("INTERACTION_CREATE", 0, event)
 	if s.Repeats() {
-		s.deliver(event)
-	}
-	return i, nil
-}
-
-// deliver passes an interaction on. The lock is held.
-func (s *Server) deliver(event map[string]any) {
-	if s.endpoint != "" {
-		go s.Post(s.endpoint, time.Now(), event)
-	} else {
 		s.broadcast("INTERACTION_CREATE", 0, event)
 	}
+	return i, nil
 }
 
 // interaction makes an interaction, and what Discord tells of it. The lock is
@@ -142,23 +126,6 @@ func (s *Server) interaction(who Person, channel, message string, kind int, data
 	return i, event
 }
 
-// Interaction is a tap as Discord describes it, for a test that delivers it by
-// itself.
-func (s *Server) Interaction(who Person, channel, message, customID string) map[string]any {
-	s.Lock()
-	defer s.Unlock()
-	_, event := s.interaction(who, channel, message, tapped, map[string]any{"custom_id": customID, "component_type": 2})
-	return event
-}
-
-// Answered reports whether an interaction has an answer.
-func (s *Server) Answered(id string) bool {
-	s.Lock()
-	defer s.Unlock()
-	i := s.interactions[id]
-	return i != nil && i.kind != 0
-}
-
 // Waits reports whether someone was told to wait and has not got an answer yet.
 func (s *Server) Waits() bool {
 	s.Lock()
@@ -169,42 +136,6 @@ func (s *Server) Waits() bool {
 		}
 	}
 	return false
-}
-
-// Post sends an interaction to an endpoint, signed at a time, and gives the
-// status; 0 if there was none.
-func (s *Server) Post(url string, at time.Time, event any) int {
-	text, err := json.Marshal(event)
-	if err != nil {
-		return 0
-	}
-	return Status(s.Signed(url, at, text))
-}
-
-// Signed is a request as Discord makes it.
-func (s *Server) Signed(url string, at time.Time, text []byte) *http.Request {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, bytes.NewReader(text))
-	if err != nil {
-		panic(err) // the address is the test's own
-	}
-	stamp := strconv.FormatInt(at.Unix(), 10)
-	req.Close = true
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-Signature-Timestamp", stamp)
-	req.Header.Set("X-Signature-Ed25519", hex.EncodeToString(ed25519.Sign(s.private, append([]byte(stamp), text...))))
-	return req
-}
-
-// Status makes a request, and gives the status; 0 if there was none.
-func Status(req *http.Request) int {
-	ctx, cancel := context.WithTimeout(req.Context(), Deadline)
-	defer cancel()
-	res, err := http.DefaultClient.Do(req.WithContext(ctx))
-	if err != nil {
-		return 0
-	}
-	defer res.Body.Close()
-	return res.StatusCode
 }
 
 // Ready waits until the bot is connected to the gateway.

@@ -1,16 +1,13 @@
 // Package discordtest is a fake of Discord for tests: a real HTTP server with
 // the calls that the channel makes, a real gateway (hello, identify, ready,
 // heartbeats, resume, the codes with which Discord hangs up), interactions that
-// come through it or as signed requests, and the refusals that matter (limits,
+// come through it, and the refusals that matter (limits,
 // an answer that comes after three seconds, a second answer). It keeps what
 // channels show and lets tests act as people there. It is no Discord: it knows
 // one bot and as many channels as are written to.
 package discordtest
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -26,18 +23,16 @@ import (
 // Server is the fake. Its methods are safe for concurrent use.
 type Server struct {
 	channeltest.Faults
-	Token     string
-	PublicKey string // hex
+	Token string
 
-	http    *httptest.Server
-	private ed25519.PrivateKey
+	http *httptest.Server
 
 	*changes
 	gateway
 	messages     []*Message
 	interactions map[string]*interaction
 	calls        []string
-	endpoint     string // of interactions; empty: the gateway
+	endpoint     string // of interactions, as the application says; empty: the gateway
 	loseAnswers  int
 }
 
@@ -51,13 +46,9 @@ func New(t testing.TB, token string) *Server {
 
 // Open starts a server for a test that runs elsewhere.
 func Open(token string) *Server {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		panic(err) // there is no randomness: nothing here can be right
-	}
 	all := &changes{nextID: 1_000_000}
 	s := &Server{
-		Token: token, PublicKey: hex.EncodeToString(public), private: private, changes: all,
+		Token: token, changes: all,
 		interactions: make(map[string]*interaction), gateway: gateway{all, token, gate{beat: 40 * time.Second, sessions: make(map[string]*session)}},
 	}
 	s.http = httptest.NewServer(s.routes())

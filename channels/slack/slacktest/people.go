@@ -1,19 +1,9 @@
 package slacktest
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
 	"strings"
-	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Person acts in the workspace.
@@ -38,15 +28,6 @@ const (
 	interactive = "interactive"
 	eventsAPI   = "events_api"
 )
-
-// Deliver makes Slack post what happens to an address, signed, instead of
-// sending it over Socket Mode.
-func (s *Server) Deliver(hook string) {
-	s.Lock()
-	defer s.Unlock()
-	s.hook = hook
-	s.Change()
-}
 
 // Tap presses a button of a message and returns what the person alone reads,
 // once the app has shown that it has worked on it. A bot's tap ends when it was
@@ -223,78 +204,9 @@ func Escape(text string) string { return escaper.Replace(text) }
 
 // Notify passes something on that happened, again until it is taken.
 func (s *Server) Notify(ctx context.Context, notification any) error {
-	return s.pass(ctx, eventsAPI, notification)
+	return s.overSocket(ctx, eventsAPI, notification)
 }
 
 func (s *Server) interact(ctx context.Context, payload any) error {
-	return s.pass(ctx, interactive, payload)
-}
-
-func (s *Server) pass(ctx context.Context, kind string, payload any) error {
-	s.Lock()
-	hook := s.hook
-	s.Unlock()
-	if hook == "" {
-		return s.overSocket(ctx, kind, payload)
-	}
-	body, contentType, err := encode(kind, payload)
-	if err != nil {
-		return err
-	}
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for Post(ctx, hook, Sign(s.SigningSecret, time.Now(), contentType, body)) != http.StatusOK {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// encode writes what happened as Slack posts it.
-func encode(kind string, payload any) (body []byte, contentType string, err error) {
-	body, err = json.Marshal(payload)
-	if kind == interactive {
-		return []byte(url.Values{"payload": {string(body)}}.Encode()), "application/x-www-form-urlencoded", err
-	}
-	return body, "application/json", err
-}
-
-// Request is a request of Slack's.
-type Request struct {
-	Header http.Header
-	Body   []byte
-}
-
-// Sign makes a request and signs it.
-func Sign(secret string, at time.Time, contentType string, body []byte) Request {
-	stamp := fmt.Sprint(at.Unix())
-	return Request{Body: body, Header: http.Header{
-		"Content-Type": {contentType}, "X-Slack-Request-Timestamp": {stamp},
-		"X-Slack-Signature": {"v0=" + hex.EncodeToString(MAC(secret, stamp, body))},
-	}}
-}
-
-// MAC is what Slack signs a request with.
-func MAC(secret, stamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(fmt.Appendf(nil, "v0:%s:%s", stamp, body))
-	return mac.Sum(nil)
-}
-
-// Post sends a request, and gives the status; 0 if there was none.
-func Post(ctx context.Context, hook string, q Request) int {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hook, bytes.NewReader(q.Body))
-	if err != nil {
-		return 0
-	}
-	req.Header, req.Close = q.Header.Clone(), true
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0
-	}
-	defer res.Body.Close()
-	return res.StatusCode
+	return s.overSocket(ctx, interactive, payload)
 }

@@ -1,6 +1,6 @@
 // Package slacktest is a fake of Slack for tests: a real HTTP server with the
 // methods of the Web API that the channel calls, Socket Mode over a real
-// websocket, signed requests, and the refusals that matter (limits of blocks,
+// websocket, and the refusals that matter (limits of blocks,
 // wrong tokens, used triggers). It keeps what a workspace shows and lets tests
 // act as people in it. It is no Slack: it knows one app, one workspace and one
 // channel besides direct messages.
@@ -31,7 +31,7 @@ const (
 
 // Keys are what the app and Slack know each other by.
 type Keys struct {
-	BotToken, AppToken, SigningSecret string
+	BotToken, AppToken string
 }
 
 // Server is the fake. Its methods are safe for concurrent use.
@@ -50,7 +50,6 @@ type Server struct {
 	views      []*View
 	triggers   map[string]string // who tapped, by what they tapped with
 	uploads    map[string]*channeltest.File
-	hook       string
 	calls      []string
 	Enterprise string // the company that the workspace belongs to, if it does
 

@@ -1,13 +1,10 @@
 package telegramtest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // update is something that happened, for the bot.
@@ -20,11 +17,6 @@ type update struct {
 type query struct {
 	answered, alert bool
 	text            string
-}
-
-// webhook is where updates go instead of to a poller.
-type webhook struct {
-	url, secret string
 }
 
 // Person acts in chats.
@@ -94,61 +86,7 @@ func (s *Server) push(kind string, body map[string]any) int64 {
 	u := update{id: s.nextID, body: map[string]any{"update_id": s.nextID, kind: body}}
 	s.updates = append(s.updates, u)
 	s.Change()
-	if s.webhook.url != "" {
-		go s.post(s.webhook, u)
-	}
 	return u.id
-}
-
-// post delivers an update to the webhook, again until it is taken, as Telegram
-// does; after a while it gives up.
-func (s *Server) post(to webhook, u update) {
-	body, err := json.Marshal(u.body)
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if Post(ctx, to.url, to.secret, body) == http.StatusOK {
-			s.ack(u.id)
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (s *Server) ack(id int64) {
-	s.Lock()
-	defer s.Unlock()
-	s.acked = max(s.acked, id)
-	s.Change()
-}
-
-// Post sends bytes to a webhook with a secret token, and gives the status; 0 if
-// there was none.
-func Post(ctx context.Context, url, secret string, body []byte) int {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
-		return 0
-	}
-	req.Close = true
-	req.Header.Set("Content-Type", "application/json")
-	if secret != "" {
-		req.Header.Set("X-Telegram-Bot-Api-Secret-Token", secret)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0
-	}
-	defer res.Body.Close()
-	return res.StatusCode
 }
 
 // Rival makes another program poll for the same bot, or stop it.
@@ -200,43 +138,8 @@ func (s *Server) conflict() *refusal { return s.conflictWith(0) }
 // are ours. The lock is held.
 func (s *Server) conflictWith(ours int) *refusal {
 	switch {
-	case s.webhook.url != "":
-		return &refusal{status: http.StatusConflict, text: "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"}
 	case s.rival || s.pollers > ours:
 		return &refusal{status: http.StatusConflict, text: "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"}
 	}
 	return nil
-}
-
-func (s *Server) setWebhook(f *form) (any, *refusal) {
-	s.Lock()
-	defer s.Unlock()
-	s.webhook = webhook{url: f.text("url"), secret: f.text("secret_token")}
-	if f.text("drop_pending_updates") == "true" {
-		s.updates = nil
-	}
-	for _, u := range s.updates {
-		if u.id > s.acked {
-			go s.post(s.webhook, u)
-		}
-	}
-	s.Change()
-	return true, nil
-}
-
-func (s *Server) deleteWebhook(f *form) (any, *refusal) {
-	s.Lock()
-	defer s.Unlock()
-	s.webhook = webhook{}
-	if f.text("drop_pending_updates") == "true" {
-		s.updates = nil
-	}
-	s.Change()
-	return true, nil
-}
-
-func (s *Server) getWebhookInfo(*form) (any, *refusal) {
-	s.Lock()
-	defer s.Unlock()
-	return map[string]any{"url": s.webhook.url, "has_custom_certificate": false, "pending_update_count": 0}, nil
 }

@@ -1,6 +1,6 @@
 // Package telegramtest is a fake of Telegram's Bot API for tests: a real HTTP
-// server with the methods that the channel calls, long polling, webhooks, and
-// the refusals that matter (limits, broken entities, a second poller). It keeps
+// server with the methods that the channel calls, long polling, and the
+// refusals that matter (limits, broken entities, a second poller). It keeps
 // what a chat shows and lets tests act as people in it. It is no Telegram: it
 // knows one bot and as many chats as are written to.
 package telegramtest
@@ -32,7 +32,6 @@ type Server struct {
 	pollers  int
 	rival    bool // another program polls
 	queries  map[string]*query
-	webhook  webhook
 	calls    []string
 }
 
@@ -132,7 +131,6 @@ var methods = map[string]func(*Server, *form) (any, *refusal){
 	"getMe": (*Server).getMe, "getChat": (*Server).getChat, "sendMessage": (*Server).sendMessage, "sendDocument": (*Server).sendDocument,
 	"editMessageText": (*Server).editMessageText, "editMessageReplyMarkup": (*Server).editMessageReplyMarkup,
 	"deleteMessage": (*Server).deleteMessage, "answerCallbackQuery": (*Server).answerCallbackQuery,
-	"setWebhook": (*Server).setWebhook, "deleteWebhook": (*Server).deleteWebhook, "getWebhookInfo": (*Server).getWebhookInfo,
 }
 
 // ServeHTTP is the API.
