@@ -12,6 +12,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/redact/redacttest"
 	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // secretConfig is a config with a secret wherever one can stand.
@@ -93,6 +94,7 @@ func (p *program) stop() {
 // in its config, in calls, on the command line and in configs that are broken,
 // and scans all that it prints, answers and writes.
 func TestH29TheBinaryLeaksNoCanary(t *testing.T) {
+	long.Only(t, "all of the binary's output")
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // process is a gateway in a process of its own, which can be killed or kill
@@ -59,6 +60,7 @@ const (
 // spawn starts the test program again as a gateway on the rig's state.
 func (r *rig) spawn(m blow) *process {
 	r.t.Helper()
+	long.Only(r.t, "kill -9")
 	p := &process{rig: r, dead: make(chan struct{})}
 	r.screen = &output{}
 	p.cmd = exec.CommandContext(context.Background(), os.Args[0], "-test.run=^TestGatewayProcess$")

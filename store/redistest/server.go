@@ -15,6 +15,8 @@ import (
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // Server is a real redis-server on a loopback port. It keeps nothing on disk, so
@@ -39,6 +41,7 @@ func Start(t testing.TB, args ...string) *Server {
 // StartWith is Start with more in the server's environment.
 func StartWith(t testing.TB, env []string, args ...string) *Server {
 	t.Helper()
+	long.Only(t, "a real Redis")
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		t.Fatal("redis-server is not installed: run make test, it installs it")
 	}

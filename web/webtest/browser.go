@@ -17,6 +17,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gorilla/websocket"
+
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // names are what the browser is called on different systems.
@@ -55,6 +57,7 @@ type message struct {
 // there is none the test is skipped, but not in CI, which installs one.
 func Start(t testing.TB) *Browser {
 	t.Helper()
+	long.Only(t, "a browser")
 	path := ""
 	for _, name := range names {
 		if found, err := exec.LookPath(name); err == nil {
