@@ -136,5 +136,5 @@ func (k risks) autoApproves() {
 		return
 	}
 	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names(levels), " or ")+
-		", where only that level asks; never for what your overrides, policies, limits or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
+		", where only that level asks; never for what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
 }

@@ -187,8 +187,6 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return names(all[:])
 	case reflect.TypeFor[taint.Mode]():
 		return names([]taint.Mode{taint.Allow, taint.Confirm, taint.Restrict})
-	case reflect.TypeFor[policy.Per]():
-		return []string{string(policy.PerConversation), string(policy.PerAgent), string(policy.PerAll)}
 	case reflect.TypeFor[policy.SecretsGate]():
 		return []string{string(policy.SecretsAsk), string(policy.SecretsOff)}
 	case reflect.TypeFor[policy.OwnWords]():

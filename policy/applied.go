@@ -50,13 +50,6 @@ func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
 			j.said(a.declared, before)
 		}
 	}
-	j.out.ownerAsks = j.out.ownerAsks || len(j.exceeded) > 0
-	for i := range j.exceeded {
-		if b := &j.exceeded[i]; b.then > before {
-			before = b.then
-			j.out.add("limit", b.sentence(), before)
-		}
-	}
 	j.out.Mode = taint.Stricter(j.out.Mode, before)
 	j.out.LogContext, j.out.PersistGraph = j.logs[l], j.draws[l]
 }

@@ -20,7 +20,6 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 			"exec": {Any: &confirm}, "message": {TaintPolicy: policy.TaintPolicy{Shared: &confirm, External: &allow}},
 		}},
 		{Policies: []policy.Declared{{Name: "ask", Action: policy.Action{ConfirmTools: []string{"exec"}}}}},
-		{Limits: []policy.Limit{{Calls: 1, Then: &confirm}}},
 		{Agents: map[string]policy.Agent{"main": {ToolOverrides: map[string]policy.Override{"exec": {Any: &confirm}}}}},
 	} {
 		p, _, err := policy.New(c)
@@ -31,9 +30,6 @@ func TestTheRulesThatAskAreListed(t *testing.T) {
 			for _, level := range taint.All() {
 				call := toolcall.Call{Tool: tool, Params: []byte("{}"), Context: toolcall.Context{AgentID: "main"}}
 				plan := p.Plan(&call)
-				for i := range plan.Bounds {
-					plan.Exceed(&plan.Bounds[i])
-				}
 				late := call
 				late.Context.Iteration = new(10)
 				for _, v := range []policy.Verdict{

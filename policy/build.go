@@ -23,7 +23,6 @@ type builder struct {
 	trust    map[string][]*trustRule
 	inside   []string // trust.directories; nil where there are none
 	declared []*declared
-	limits   []*limit
 	scope    scope
 	global   layer
 	problems
@@ -51,12 +50,11 @@ func (b *builder) build() *Policy {
 	b.readRules()
 	b.scope = b.readScope("scope", b.config.Scope)
 	b.readDeclared()
-	b.readLimits()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared), limits: b.limits,
+		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared),
 		inside: b.inside, quiet: b.config.Quiet, owned: b.owned, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()

@@ -30,8 +30,6 @@ type Config struct {
 	Quiet Quiet `yaml:"quiet"`
 	// Policies are the owner's own rules; they only tighten.
 	Policies []Declared `yaml:"policies"`
-	// Limits are how much may be done in a while.
-	Limits []Limit `yaml:"limits"`
 	// Scope limits which tools are judged. The others pass, but still count.
 	Scope Scope `yaml:"scope"`
 	// MaxIterations is how often a run may call the model before a person is

@@ -93,9 +93,6 @@ func TestPoliciesThatAreWrongSayWhere(t *testing.T) {
 		"policies[1].name: p is the name of another":  {Policies: []policy.Declared{{Name: "p", Action: asks}, {Name: "p", Action: asks}}},
 		"policies[0].action: does nothing":            one(policy.When{}, policy.Action{}),
 		"policies[0].when.iteration_gte: must not be": one(policy.When{IterationGTE: new(-1)}, asks),
-		"limits[0]: limits nothing":                   {Limits: []policy.Limit{{}}},
-		"limits[0]: needs both param and most":        {Limits: []policy.Limit{{Calls: 1, Param: "amount"}}},
-		"limits[0].then: must be confirm or restrict": {Limits: []policy.Limit{{Calls: 1, Then: new(allow)}}},
 	} {
 		if _, _, err := policy.New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -25,7 +25,7 @@ type Verdict struct {
 	PersistGraph bool // the graph of the call's turn belongs into the record
 
 	LevelAlone bool // only what came into the conversation asks: see [ruling.levelAlone]
-	ownerAsks  bool // a policy or a limit asks, whether or not it changed the mode
+	ownerAsks  bool // a policy asks, whether or not it changed the mode
 }
 
 // Step is one rule on the path to a verdict.
@@ -202,7 +202,7 @@ func (r *ruling) ruled(l taint.Level) taint.Mode {
 
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "limit", "iterations", "run-cap", secretsRule, outwardRule}
+	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "iterations", "run-cap", secretsRule, outwardRule}
 }
 
 // firsts are the rules that gave the tool its mode, before any tightening.

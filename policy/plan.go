@@ -27,7 +27,6 @@ type Plan struct {
 	Content      []string // params in which calls like it may differ; all others count as destinations
 	Shell        bool     // it runs a command: a lasting yes is bound to what that does, see [Plan.Kind]
 	Harmless     bool     // passes even while the owner has paused the agent: it changes nothing and carries nothing out
-	Bounds       []Bound  // limits that it falls under; the caller counts them and says which are reached, see [Plan.Exceed]
 	RunCap       int      // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 	Calm         bool     // its run counts it apart, see [planner.isCalm]
 	Reach        Reach
@@ -59,7 +58,6 @@ type Plan struct {
 	inside    []string // the owner's directories, and the workspace
 
 	declared []applied
-	exceeded []Bound
 	loop     loop
 	logs     [taint.Levels]bool // at which levels the context is to be logged
 	draws    [taint.Levels]bool // at which the graph of the turn is to be recorded
@@ -158,7 +156,6 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 		plan.blindSend(p.from)
 	}
 	plan.declare(p.index.of(c.Tool), c)
-	plan.Bounds = p.bounds(c)
 	plan.loop = loop{iteration: c.Iteration(), cap: set.cap}
 	switch rule, text := p.gate(c, r, t, &does); {
 	case notice:
@@ -279,5 +276,5 @@ func (pl planner) close(rule, text string) {
 	default:
 		pl.Modes, pl.Reach, pl.Grantable, pl.Secret = taint.Every(restrict), Reach{}, false, ""
 	}
-	pl.declared, pl.Bounds = nil, nil
+	pl.declared = nil
 }

@@ -50,7 +50,6 @@ type Policy struct {
 
 	declared []*declared
 	index    index // of these, for a call
-	limits   []*limit
 
 	calls       int            // that a run may make where its iterations are not counted
 	clientCalls map[string]int // the same by client

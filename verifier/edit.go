@@ -66,13 +66,12 @@ func (p *people) heardEdit(ctx context.Context, t *evaluation, r *approval.Rulin
 	if r.Edited == nil {
 		return nil
 	}
-	p.judging.limiter.uncount(t)
 	t.become(r.Edited)
 	if !t.call.Context.Edits || subtle.ConstantTimeCompare([]byte(t.sum()), []byte(r.EditedDigest)) != 1 {
 		return deny("edit", reasonFault)
 	}
 	p.judging.plan(t) // as a call that has just come
-	p.judging.limit(t)
+	p.judging.runs.limit(t)
 	p.judging.judge(ctx, t)
 	if t.verdict.Mode == taint.Restrict || t.plan.Class() == "wrapper" {
 		return t.restricted()

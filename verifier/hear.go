@@ -94,7 +94,6 @@ func (l *listener) hear(ctx context.Context, h *eventEvaluation) loop.Answer {
 	}
 	l.quiet.hear(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
-		l.judging.limiter.spend(h)
 		l.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
 	}
 	a := loop.Answer{Accepted: true}

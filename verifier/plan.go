@@ -5,11 +5,10 @@ import (
 )
 
 // judging says what the policy makes of a call: plan before the conversation is known, judge when it is. It puts no question, and commits to
-// nothing but the counts of limits.
+// nothing.
 type judging struct {
 	o         *Options
 	hide      *hiding
-	limiter   limiter
 	runs      runs
 	texts     *texts
 	workspace *workspace
@@ -35,10 +34,4 @@ func (j *judging) plan(t *evaluation) {
 			t.plan.Unquote(strings.ToLower(string(shown.Params)))
 		}
 	}
-}
-
-// limit tightens the plan by the limits that the call has reached, and by what its run may use.
-func (j *judging) limit(t *evaluation) {
-	j.limiter.limit(t)
-	j.runs.limit(t)
 }

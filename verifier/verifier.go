@@ -115,16 +115,13 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	v.judging.runs.reached(c)
 
 	v.judging.plan(&t)
-	v.judging.limit(&t)
+	v.judging.runs.limit(&t)
 	if no := v.admitter.admit(ctx, &t); no != nil {
 		return v.recorder.refuse(ctx, &t, no), nil
 	}
 	v.judging.runs.counted(c, c.Context.Iteration)
 	if t.plan.Acts {
 		t.last = v.quiet.actions.acts(&t)
-	}
-	if t.view.Replayed && t.view.Entry == session.Passed {
-		v.judging.plan(&t) // the request was counted when it came first: its own count is no limit to it
 	}
 	v.judging.judge(ctx, &t)
 	if no := t.refused(); no != nil {

@@ -95,9 +95,6 @@ func TestH136TheAuditorNeverAnswersWhatTheOwnerWantsToBeAsked(t *testing.T) {
 		"a policy": func(c *config.Config) {
 			c.Policy.Policies = []policy.Declared{{Name: "mine", Action: policy.Action{ConfirmTools: []string{"message"}}}}
 		},
-		"a limit": func(c *config.Config) {
-			c.Policy.Limits = []policy.Limit{{Calls: 1, Then: &confirm}}
-		},
 		"the agent's own rule": func(c *config.Config) {
 			c.Policy.Agents = map[string]policy.Agent{"main": {ToolOverrides: map[string]policy.Override{
 				"message": {TaintPolicy: policy.TaintPolicy{Untrusted: &confirm}},

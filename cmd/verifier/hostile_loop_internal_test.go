@@ -3,11 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // TestH130ARunAtItsCapAsksAndANoEndsIt: nothing is configured. At the cap of its
@@ -166,42 +164,5 @@ func TestH133AClientWithoutSendersGetsACardThatSaysSo(t *testing.T) {
 		}
 		r.refuse(card.Ref, "")
 		<-held
-	})
-}
-
-// TestH134ABudgetOfTokensThatIsUsedUpBinds: for a run and for all of them; a report
-// that comes twice counts once.
-func TestH134ABudgetOfTokensThatIsUsedUpBinds(t *testing.T) {
-	t.Parallel()
-	confirm := taint.Confirm
-	onBoth(t, func(c *config.Config) {
-		c.Policy.Limits = []policy.Limit{
-			{Tokens: 1000, Per: policy.PerRun, Then: &confirm},
-			{Tokens: 3000, Per: policy.PerAll, Window: 24 * time.Hour},
-		}
-	}, func(t *testing.T, r *rig) {
-		one, two := inRun(ownerIn("m"), "one"), inRun(ownerIn("m"), "two")
-		takes := func(m map[string]any, usage string) event {
-			return event{name: "after_llm_call", context: m, about: `{"toolCalls":[],"model":"m-1","latencyMs":1500,"tokenUsage":` + usage + `}`}
-		}
-		r.takes(takes(one, `{"input":600,"output":399}`))
-		r.allow(sh("date", one))
-		twice := takes(one, `{"input":1,"total":1}`)
-		twice.id, twice.at = "the-same", time.Now()
-		r.takes(twice)
-		r.mustAsk(sh("date", one))
-		r.allow(sh("date", two))
-		if g := r.graph("one"); g.Summary.Tokens != 1000 {
-			t.Errorf("the graph says %d tokens", g.Summary.Tokens)
-		}
-		r.takes(takes(two, `{"cacheRead":900}`))
-		r.takes(twice)
-		r.allow(sh("date", two))
-		r.takes(takes(inRun(ownerIn("n"), "three"), `{"total":1100}`))
-		if a := r.deny(sh("date", two)); !strings.HasPrefix(a.Reason, "Not permitted here") {
-			t.Errorf("the day's budget is used up: %s", a.raw)
-		}
-		r.refuses(takes(two, `{"input":-1}`))
-		r.refuses(takes(two, `{"Input":1}`))
 	})
 }
