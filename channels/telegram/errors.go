@@ -105,7 +105,6 @@ func (d *doer) Do(r *http.Request) (*http.Response, error) {
 	delivery.Bound(res)
 	if poll && res.StatusCode == http.StatusOK {
 		d.ch.heard()
-		err = dropForwards(res)
 	}
-	return res, err
+	return res, nil
 }

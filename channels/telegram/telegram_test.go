@@ -199,6 +199,7 @@ func TestH36OnlyPeopleInTheirOwnNameAreHeard(t *testing.T) {
 	s.Say(alice, alice.ID, 0, line, map[string]any{"sender_business_bot": map[string]any{"id": 5, "is_bot": true, "first_name": "agent"}})
 	s.Say(alice, alice.ID, 0, line, map[string]any{"sender_chat": map[string]any{"id": group, "type": "supergroup"}})
 	s.Say(alice, alice.ID, 0, line, map[string]any{"forward_origin": map[string]any{"type": "hidden_user", "date": 1, "sender_user_name": "x"}})
+	s.Say(alice, alice.ID, 0, line, map[string]any{"is_automatic_forward": true})
 	s.Say(alice, group, 0, line, nil) // in the group, and to nobody
 	s.Say(alice, group, 0, line, map[string]any{"reply_to_message": map[string]any{
 		"message_id": 1, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "from": map[string]any{"id": 6666, "is_bot": false, "first_name": "M"},
