@@ -179,3 +179,11 @@ func idOf(text []byte) (id jsontext.Value) {
 	}
 	return id
 }
+
+func quoted(s string) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // texts can be written
+	}
+	return text
+}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/url"
 	"path/filepath"
 	"strings"
 )
@@ -61,10 +62,5 @@ func clean(name string) string {
 	return name
 }
 
-// CleanName is a name that a server may have, for one that a client's config gives it.
-func CleanName(name string) string {
-	if CheckName(name) == nil {
-		return name
-	}
-	return clean(name)
-}
+// NameOfURL is what to call a server that is reached by an address, where its owner has not named it.
+func NameOfURL(u *url.URL) string { return clean(u.Hostname()) }

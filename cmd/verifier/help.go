@@ -26,9 +26,9 @@ With --claude-code, --codex, --gemini or --opencode it writes no config. It writ
 
     $ sudo verifier init --claude-code
 
-With --mcp it puts "verifier mcp" before the command of each server in the config of an MCP client: Claude Desktop, Cursor, VS Code, Codex, opencode. It shows what it changes and keeps the file as it was beside it.
+With --mcp it prints what to write into the config of an MCP client, so that verifier is asked before each call of a server's tools: Claude Code, Codex, Claude Desktop, Cursor, Gemini CLI, VS Code, opencode.
 
-    $ verifier init --mcp ~/.cursor/mcp.json`,
+    $ verifier init --mcp`,
 	"verifier setup": `Asks for the bot's token, checks it, and shows a code. You write the code to the bot, so that verifier knows that the account is yours. Then it writes the config and sends a test card.
 
     $ verifier setup telegram

@@ -29,8 +29,8 @@ type InitCmd struct {
 	Codex      bool   `help:"Let Codex ask." xor:"runtime"`
 	Gemini     bool   `help:"Let Gemini CLI ask." xor:"runtime"`
 	Opencode   bool   `help:"Let opencode ask." xor:"runtime"`
-	MCP        string `help:"Put the gate before the servers in an MCP client's config." name:"mcp" placeholder:"FILE" xor:"runtime"`
-	Remove     bool   `help:"Take the hook of a coding agent, or the gate of an MCP client, out again."`
+	MCP        bool   `help:"Print what to write into an MCP client's config." name:"mcp" xor:"runtime"`
+	Remove     bool   `help:"Take the hook of a coding agent out again."`
 	User       bool   `help:"Write your own settings of the agent and not the machine's. Weak: a project or a command can switch them off."`
 	Owner      bool   `help:"Runs without a person at the terminal, as with -p and exec, are yours."`
 	Root       string `help:"Write the machine's settings below this directory." hidden:"" placeholder:"DIR"`
@@ -44,11 +44,11 @@ func (c *InitCmd) Run(a *app) error {
 	if agents := c.agents(); len(agents) > 0 {
 		return c.wire(a, agents[0])
 	}
-	if c.MCP != "" {
-		return c.gate(a)
-	}
 	if c.Remove || c.User || c.Owner {
 		return &failure{"--remove, --user and --owner are for coding agents", "name one: --claude-code, --codex, --gemini or --opencode"}
+	}
+	if c.MCP {
+		return c.printGate(a)
 	}
 	if err := c.place(); err != nil {
 		return err

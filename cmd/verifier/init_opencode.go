@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 const (
@@ -59,6 +62,62 @@ func changeTerminalConfig(a *app, config string, old []byte, remove bool) error 
 	}
 	a.printf("Wrote %s. As it was: %s.\n", config, kept)
 	return nil
+}
+
+// changeFile replaces a file whole, keeps its mode and its owner, and keeps a copy of it as it was, of the same mode and owner. A link stays one.
+func changeFile(path string, old, text []byte) (kept string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", &failure{path + " can't be read: " + err.Error(), "it is as it was"}
+	}
+	kept, err = keepBeside(path, old, info)
+	if err != nil {
+		return "", err
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		err = wholefile.Replace(target, text, info.Mode().Perm(), info)
+	}
+	if err != nil {
+		return "", &failure{path + " can't be written: " + err.Error(), "it is as it was, and " + kept + " is a copy of it"}
+	}
+	return kept, nil
+}
+
+// keepBeside keeps a file as it was, where nothing is lost by it. A copy that is the same is enough.
+func keepBeside(path string, text []byte, as os.FileInfo) (string, error) {
+	var copies []string
+	for _, end := range []string{"", "-2", "-3", "-4", "-5"} {
+		kept := path + ".before-verifier" + end
+		f, err := os.OpenFile(kept, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			if isCopy(kept, text) {
+				return kept, nil
+			}
+			copies = append(copies, kept)
+			continue
+		}
+		if err == nil {
+			_, err = f.Write(text)
+			if err = errors.Join(err, wholefile.Give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
+				_ = os.Remove(kept) // half a copy is none
+			}
+		}
+		if err != nil {
+			return "", &failure{kept + " can't be written: " + err.Error(), path + " is as it was: it is changed only where a copy can be kept"}
+		}
+		return kept, nil
+	}
+	return "", &failure{path + " is as it was: five older copies of it are there, and no other is kept", "delete those that you don't need: " + strings.Join(copies, ", ")}
+}
+
+func isCopy(path string, text []byte) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	there, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(there, text)
 }
 
 // withPlugin is a tui.json with our plugin in it.

@@ -97,7 +97,7 @@ func (c *MCPRunCmd) server() (*mcp.Server, error) {
 			return nil, err
 		}
 		s.URL = u
-		s.Name = cmp.Or(s.Name, mcp.CleanName(u.Hostname()))
+		s.Name = cmp.Or(s.Name, mcp.NameOfURL(u))
 		s.Header = http.Header{}
 		for _, line := range c.Header {
 			name, value, ok := strings.Cut(line, ":")

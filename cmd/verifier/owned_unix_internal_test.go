@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,8 +12,8 @@ import (
 // TestInitAsRootLeavesAConfigItsOwners: with sudo, the client of the user must still be able to read its config, and no one else.
 func TestInitAsRootLeavesAConfigItsOwners(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "mcp.json")
-	if err := os.WriteFile(file, []byte(`{"mcpServers":{"a":{"command":"s"}}}`), 0o640); err != nil {
+	file, old := filepath.Join(t.TempDir(), "tui.json"), []byte(`{"theme":"x"}`)
+	if err := os.WriteFile(file, old, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	uid, gid := os.Getuid(), os.Getgid()
@@ -24,9 +23,8 @@ func TestInitAsRootLeavesAConfigItsOwners(t *testing.T) {
 	if err := os.Chown(file, uid, gid); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if code := run(t.Context(), []string{"init", "--mcp", file}, &out, &out); code != exitOK {
-		t.Fatal(out.String())
+	if _, err := changeFile(file, old, []byte(onlyOurPlugin)); err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range []string{file, file + ".before-verifier"} {
 		info, err := os.Stat(name)

@@ -19,7 +19,7 @@ type agent struct {
 	args          []string
 	env           []string
 	config        string // where its servers are, below the home directory
-	servers       string // its config, which starts @EVERYTHING@ and @FILESYSTEM@
+	servers       string // its config, which starts gates before @EVERYTHING@ and @FILESYSTEM@
 }
 
 // The names of tools by which Claude Code asks nothing itself. Codex asks nothing outside of its sandbox.
@@ -29,14 +29,14 @@ var agents = []agent{
 		args:    []string{"--mcp-config", "@HOME@/servers.json", "-p", "go", "--allowedTools", "mcp__everything,mcp__filesystem"},
 		env:     []string{"ANTHROPIC_BASE_URL=@URL@", "ANTHROPIC_API_KEY=x", "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "MCP_TIMEOUT=60000"},
 		config:  "servers.json",
-		servers: `{"mcpServers":{"everything":{"command":"node","args":["@EVERYTHING@"]},"filesystem":{"command":"node","args":["@FILESYSTEM@","@ROOT@"]}}}`,
+		servers: `{"mcpServers":{"everything":{"command":"@VERIFIER@","args":["mcp","--name","everything","--state","@STATE@","--","node","@EVERYTHING@"]},"filesystem":{"command":"@VERIFIER@","args":["mcp","--name","filesystem","--state","@STATE@","--","node","@FILESYSTEM@","@ROOT@"]}}}`,
 	},
 	{
 		name: "Codex", program: "codex/node_modules/.bin/codex",
 		args:    []string{"exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "go"},
 		env:     []string{"FAKE_KEY=x"},
 		config:  ".codex/config.toml",
-		servers: codexModel + "[mcp_servers.everything]\ncommand = \"node\"\nargs = [\"@EVERYTHING@\"] # all features\nstartup_timeout_sec = 60\nrequired = true\n\n[mcp_servers.filesystem]\ncommand = \"node\"\nargs = [\"@FILESYSTEM@\", \"@ROOT@\"]\nstartup_timeout_sec = 60\nrequired = true\n",
+		servers: codexModel + "[mcp_servers.everything]\ncommand = \"@VERIFIER@\"\nargs = [\"mcp\", \"--name\", \"everything\", \"--state\", \"@STATE@\", \"--\", \"node\", \"@EVERYTHING@\"]\nstartup_timeout_sec = 60\nrequired = true\n\n[mcp_servers.filesystem]\ncommand = \"@VERIFIER@\"\nargs = [\"mcp\", \"--name\", \"filesystem\", \"--state\", \"@STATE@\", \"--\", \"node\", \"@FILESYSTEM@\", \"@ROOT@\"]\nstartup_timeout_sec = 60\nrequired = true\n",
 	},
 }
 
@@ -49,7 +49,6 @@ func TestTheAgents(t *testing.T) {
 		a := &agents[i]
 		t.Run(a.name, func(t *testing.T) {
 			s := newAgentScene(t, a)
-			s.run(s.verifier, "init", "--mcp", filepath.Join(s.home, a.config))
 			s.all()
 		})
 	}
@@ -74,7 +73,7 @@ func newAgentScene(t *testing.T, a *agent) *agentScene {
 }
 
 func (s *agentScene) fill(text string) string {
-	return strings.NewReplacer("@URL@", s.url, "@HOME@", s.home, "@ROOT@", s.root, "@EVERYTHING@", s.server("everything")[1], "@FILESYSTEM@", s.server("filesystem")[1]).Replace(text)
+	return strings.NewReplacer("@URL@", s.url, "@HOME@", s.home, "@ROOT@", s.root, "@VERIFIER@", s.verifier, "@STATE@", s.state, "@EVERYTHING@", s.server("everything")[1], "@FILESYSTEM@", s.server("filesystem")[1]).Replace(text)
 }
 
 func (s *agentScene) write(name, text string) {
