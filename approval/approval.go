@@ -65,7 +65,6 @@ type Options struct {
 	Pauses     *session.Pauses                                               // what is known of the owner's pauses; nil: nothing
 	Visible    func(*Ask) bool                                               // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	Detailed   func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
-	Choices    func(a *Ask, seed []byte) Choices                             // what a call does, among other things; nil: no button allows what needs care
 	Bodies     func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
 	Head       func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
 	Summarise  func(ctx context.Context, a *Ask) string                      // what a model says about a call's long text, in one line, in the time it gives itself; empty: nothing; nil: no model is asked
@@ -199,7 +198,7 @@ func assemble(o Options, p process) *Desk {
 	votes := &votes{cards, announcer, pauses, consents, likes, previews, stepUps, held}
 	edits := &edits{cards, votes, held, previews}
 	openings := &openings{cardStore: cards, likes: likes, heldParams: held}
-	buttons := &buttons{cards, votes, edits, openings, &picks{cards.core}, stepUps, consents}
+	buttons := &buttons{cards, votes, edits, openings, consents}
 	commands := &commands{cards, announcer, votes, edits, availability, pauses, grants, sources}
 	return &Desk{
 		core: cards.core, cardStore: cards, asker: asker, tickets: tickets, endings: endings, edits: edits, openings: openings, likes: likes,

@@ -84,7 +84,6 @@ type Ask struct {
 	Targets      []string             `json:"where,omitzero"`     // and where they go, to be read
 	TargetParams []string             `json:"goes,omitzero"`      // the params that say where this one goes, also where Targets is empty
 	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
-	Careful      bool                 `json:"careful,omitzero"`   // outside content could drive it, or it can't be undone: no reflex may allow it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
 	Approvals    int                  `json:"approvals"`          // how many must allow it
@@ -328,9 +327,4 @@ func (v *Vote) sealed(id, digest string) []string {
 		parts = append(parts, "edited "+v.Edited)
 	}
 	return parts
-}
-
-// Careful reports whether anything on the card is not to be allowed by reflex.
-func (c *Card) Careful() bool {
-	return slices.ContainsFunc(c.Questions, func(q Question) bool { return q.Ask.Careful })
 }

@@ -23,7 +23,6 @@ const (
 	Replied                   // it decided nothing, and Text is the reply: a list, a help text, a reset
 	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
 	WantsReason               // the answer comes with the reason: ask for it
-	WantsPick                 // the person has to pick first what the call does: Pick asks
 	WantsPasskey              // a passkey has to sign the answer: StepUp says what
 	WantsConfirm              // the person changed the call's arguments: Edit shows what that makes of it; the same answer again counts
 )
@@ -39,7 +38,6 @@ type Outcome struct {
 	Scope  Scope
 	Reason string
 	Card   *Card   // what a tap was about, for a channel that has to show it; may be nil
-	Pick   *Pick   // of WantsPick
 	StepUp *StepUp // of WantsPasskey
 	Edit   *Edit   // of WantsConfirm, and of WantsPasskey where the call's arguments were changed
 

@@ -19,8 +19,6 @@ type buttons struct {
 	votes    *votes
 	edits    *edits
 	openings *openings
-	picks    *picks
-	stepUps  *stepUps
 	consents *Consents
 }
 
@@ -42,7 +40,6 @@ const (
 	AllowLike    Action = 'l' // calls like it for a while, offered only beside what that would have covered
 	AllowAlways  Action = 'w' // allow once, and give the standing consent that comes with it: see [Always]. No chat has it
 	EditCall     Action = 'c' // allow once with the params that come with it
-	PickOne      Action = 'p' // an answer to the question what a call does: see [Pick]
 )
 
 // Allows reports whether the button lets a call pass.
@@ -90,15 +87,20 @@ func sealedTap(t tap) []string {
 	return parts
 }
 
-// readHandle says what a handle is about, if it is one of ours and, of a pick, for this person.
-func (b *buttons) readHandle(person, handle string) (tap, bool) {
+// tap is what a handle says.
+type tap struct {
+	action Action
+	card   string // its id
+	entry  int    // the call of a list that it is for, from 1; 0: all
+}
+
+// readHandle says what a handle is about, if it is one of ours.
+func (b *buttons) readHandle(handle string) (tap, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(handle)
-	switch {
-	case err != nil || len(raw) == 0 || base64.RawURLEncoding.EncodedLen(len(raw)) != len(handle): // no line breaks
+	if err != nil || base64.RawURLEncoding.EncodedLen(len(raw)) != len(handle) { // no line breaks
 		return tap{}, false
-	case len(raw) == pickSize && Action(raw[0]) == PickOne:
-		return b.picks.readPick(person, raw)
-	case len(raw) != handleSize && len(raw) != handleSize+1:
+	}
+	if len(raw) != handleSize && len(raw) != handleSize+1 {
 		return tap{}, false
 	}
 	t, mac := tap{action: Action(raw[0]), card: hex.EncodeToString(raw[1 : 1+cardIDSize])}, raw[1+cardIDSize:]
@@ -125,9 +127,9 @@ func (c *Card) Minutes() int {
 
 // tapped takes a tap. Who taps was checked before.
 func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome, error) {
-	t, ours := b.readHandle(person, a.Handle)
+	t, ours := b.readHandle(a.Handle)
 	if !ours {
-		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway that was put to you. Nothing was approved."}, nil
+		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway. Nothing was approved."}, nil
 	}
 	c, out, err := b.tappedCard(ctx, t, a.Origin)
 	if c == nil {
@@ -158,16 +160,8 @@ func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome,
 	if out, err := always.barred(ctx, t.action, a.Always); out.Text != "" {
 		return out, err
 	}
-	if vote.Allow && a.Origin == "" { // a passkey can't be asked for there: say so before any other question
-		if out, err := b.stepUps.stepUp(ctx, person, c, c.all(), &vote, time.Now().UTC()); out.Text != "" {
-			return out, err
-		}
-	}
 	if vote.Allow {
 		b.openings.onTheWay.wait(ctx, c.ID+person)
-		if picked, out, err := b.picks.careful(ctx, person, c, t, a.Scope.Minutes); !picked {
-			return out, err
-		}
 	}
 	if out, err = b.votes.count(ctx, person, t.card, vote, b.terms().MaxMinutes); t.action != AllowAlways || err != nil {
 		return out, err
@@ -213,7 +207,7 @@ func (b *buttons) tappedCard(ctx context.Context, t tap, origin string) (*Card, 
 		return nil, tooLate(c.outcome(c.all(), now)), nil
 	}
 	switch {
-	case t.action.onCard() && t.pick == nil && origin == "" && c.moved(now): // the page looks after that itself
+	case t.action.onCard() && origin == "" && c.moved(now): // the page looks after that itself
 		return nil, Outcome{Kind: Misunderstood, Text: "A summary was just added to the card, which may have moved this button. Nothing was approved: tap again."}, nil
 	case t.entry == 0:
 		return c, Outcome{}, nil

@@ -100,7 +100,7 @@ func (b *Button) First() bool {
 		return false
 	}
 	switch b.Action {
-	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details, approval.PickOne:
+	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details:
 		return true
 	default:
 		return false

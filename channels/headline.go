@@ -187,24 +187,6 @@ func Head(a *approval.Ask) Headline {
 	return h
 }
 
-// File is the file that a call writes or changes, as it is shown; empty where it does neither, or names none or more than one.
-func File(a *approval.Ask) string {
-	if a.Tool != "write" && a.Tool != "edit" && a.Tool != "file_write" {
-		return ""
-	}
-	given, _ := members(a.Shown)
-	file := ""
-	for name := range strings.FieldsSeq(ofPath) {
-		if v := valueOf(given, name); v != "" && file != "" {
-			return ""
-		} else if v != "" {
-			file = v
-		}
-	}
-	file, _ = Safe(file, Form{Limit: 160})
-	return file
-}
-
 // stranger is the headline of a tool that we don't know: its name, and what it says of itself.
 func stranger(a *approval.Ask) Headline {
 	name, _ := name(a.Tool, headlineWidth)

@@ -40,7 +40,7 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	n.Text = text
-	n.OneTap = !c.Careful() && !c.StepUp() && !a.Marked() && a.Blocked == ""
+	n.OneTap = !c.StepUp() && !a.Marked() && a.Blocked == ""
 	return n
 }
 

@@ -54,13 +54,6 @@ func Short(c *approval.Card, now time.Time) string {
 	return p.b.String()
 }
 
-// PickText is the careful question as a terminal shows it: see [Picking].
-func PickText(c *approval.Card, pick *approval.Pick, now time.Time) string {
-	var p page
-	p.document(Picking(c, pick, now))
-	return p.b.String()
-}
-
 // shell are the same answers for the command line.
 func shell(c *approval.Card, d *Document) []string {
 	if unread(c) {
@@ -243,18 +236,4 @@ func Brief(a *approval.Ask) string {
 		return noArguments
 	}
 	return inline(plainName(members[0].name)+": "+members[0].text, briefWidth)
-}
-
-// Arguments are a call's arguments as they are shown, those that say what it
-// does before the others.
-func Arguments(a *approval.Ask) []string {
-	seen := look(a, &unbounded)
-	var out []string
-	for _, m := range seen.mains {
-		out = append(out, m.text)
-	}
-	for _, o := range seen.others {
-		out = append(out, o.text)
-	}
-	return out
 }

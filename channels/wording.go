@@ -21,9 +21,6 @@ const (
 	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
 	summaryLabel  = "Summary by a model. The text can fool it: decide by the text above."
 	needsPasskey  = "Only your passkey allows this, on your page. You can deny it here."
-	pickMissed    = "That was not it. Nothing was approved. After a second wrong pick no button allows it for you."
-	pickGives     = "The right pick allows:"
-	pickWhy       = "Outside content could drive this call, or it can't be undone. So no tap alone allows it."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
 

@@ -6,11 +6,8 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/channels/channeltest"
 )
 
 // chats are the rooms, and the owner who looks at them.
@@ -21,12 +18,12 @@ type chats struct {
 	taps  []tap
 	cards int
 	known map[string]bool // messages that the owner has looked at
-	first map[string]card // the first message about a question, by room and reference
+	asked map[string]bool // questions that the owner has seen a message about, by room and reference
 	wg    sync.WaitGroup
 }
 
 func openChats() *chats {
-	return &chats{rooms: openRooms(), known: map[string]bool{}, first: map[string]card{}}
+	return &chats{rooms: openRooms(), known: map[string]bool{}, asked: map[string]bool{}}
 }
 
 func (c *chats) close() {
@@ -80,7 +77,7 @@ type card struct {
 	text  string
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
-	again bool              // asked because of a tap on another
+	again bool              // shown because of a tap on another
 }
 
 func newCard(r room, id, text string) card {
@@ -96,31 +93,12 @@ func (c *chats) look() (out []card) {
 				continue
 			}
 			c.known[r.name()+k.id] = true
-			first, asked := c.first[r.name()+k.head]
-			if !asked {
-				c.first[r.name()+k.head] = k
-			} else if k.data["A"] != "" {
-				k = k.rightly(&first)
-			}
-			k.again = asked
+			k.again = c.asked[r.name()+k.head]
+			c.asked[r.name()+k.head] = true
 			out = append(out, k)
 		}
 	}
 	return out
-}
-
-// rightly is the question what a call does as the owner answers it: the right letter is for the button of the card that it was
-// asked for.
-func (k card) rightly(first *card) card {
-	label := "Allow once"
-	switch {
-	case strings.Contains(k.text, "exactly this call for 30 minutes"):
-		label = exactly
-	case strings.Contains(k.text, "it for 30 minutes"):
-		label = longer
-	}
-	k.calls, k.data = first.calls, map[string]string{label: k.data[channeltest.RightPick(first.text, k.text)], "Deny": k.data["Deny"]}
-	return k
 }
 
 // transit is how a platform passes a tap on.
@@ -223,7 +201,7 @@ func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 	})
 }
 
-// allow taps Allow once on every card in a room until ctx ends, and gives the right answers.
+// allow taps Allow once on every card in a room until ctx ends.
 func (c *chats) allow(ctx context.Context, where room) {
 	c.each(ctx, func(k card) {
 		if k.room == where {
@@ -241,7 +219,7 @@ func carried(r *rand.Rand) (t transit) {
 	return t
 }
 
-// pick is what the owner does. What was asked because of a tap is mostly answered as it was meant.
+// pick is what the owner does. Details that were asked for are mostly answered with a yes.
 func pick(r *rand.Rand, k *card) []string {
 	n := r.IntN(100)
 	for _, label := range []string{longer, exactly, "Allow once"} {

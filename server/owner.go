@@ -176,16 +176,15 @@ func decodeWithin(r *http.Request, most int, into any) bool {
 }
 
 type outcomeBody struct {
-	Kind  string   `json:"kind"`
-	State string   `json:"state,omitzero"`
-	Text  string   `json:"text"`
-	Picks []string `json:"picks,omitempty"` // the text asks what the call does: the handles of its answers A, B and so on
+	Kind  string `json:"kind"`
+	State string `json:"state,omitzero"`
+	Text  string `json:"text"`
 }
 
 var kinds = map[approval.Kind]string{
 	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
 	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Replied: "told",
-	approval.Shown: "shown", approval.WantsReason: "wants a reason", approval.WantsPick: "wants a pick",
+	approval.Shown: "shown", approval.WantsReason: "wants a reason",
 	approval.WantsPasskey: "wants a passkey", approval.WantsConfirm: "wants the same again",
 }
 
@@ -193,7 +192,7 @@ var statuses = map[approval.Kind]int{
 	approval.Counted: http.StatusOK, approval.Replied: http.StatusOK, approval.TooLate: http.StatusConflict,
 	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
 	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
-	approval.Shown: http.StatusOK, approval.WantsReason: http.StatusUnprocessableEntity, approval.WantsPick: http.StatusUnprocessableEntity,
+	approval.Shown: http.StatusOK, approval.WantsReason: http.StatusUnprocessableEntity,
 	approval.WantsPasskey: http.StatusUnprocessableEntity, approval.WantsConfirm: http.StatusUnprocessableEntity,
 }
 
@@ -207,12 +206,6 @@ func (a *ownerAPI) outcome(w http.ResponseWriter, r *http.Request, o approval.Ou
 		o.Text = "That is not a command. `.help` lists them."
 	}
 	body := outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text}
-	if o.Pick != nil {
-		body.Text = channels.PickText(o.Card, o.Pick, a.o.Now())
-		for _, offer := range o.Pick.Offers {
-			body.Picks = append(body.Picks, offer.Handle)
-		}
-	}
 	respond(w, statuses[o.Kind], body)
 }
 

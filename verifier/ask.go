@@ -124,7 +124,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Initiator.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
-	a.Careful, a.TargetParams, a.Unsure = t.verdict.Tainted || !t.verdict.Grantable, t.plan.Goes(), t.plan.Unsure()
+	a.TargetParams, a.Unsure = t.plan.Goes(), t.plan.Unsure()
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}

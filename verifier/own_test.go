@@ -260,8 +260,8 @@ func TestAQuestionTellsWhichArgumentsSayWhereItGoes(t *testing.T) {
 	r.tainted(t, said)
 	for params, where := range map[string]int{`{"to":"mallory","body":"for alice@good.example"}`: 1, `{"action":"delete","to":"mallory"}`: 0} {
 		r.verify(call(t, "dm", params, said))
-		if !asked.Careful || len(asked.Targets) != where || !slices.Equal(asked.TargetParams, []string{"to"}) {
-			t.Errorf("%s: careful %v, like calls to %q, by %q", params, asked.Careful, asked.Targets, asked.TargetParams)
+		if len(asked.Targets) != where || !slices.Equal(asked.TargetParams, []string{"to"}) {
+			t.Errorf("%s: like calls to %q, by %q", params, asked.Targets, asked.TargetParams)
 		}
 	}
 }

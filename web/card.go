@@ -199,7 +199,7 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
-			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0 && !c.Careful()
+			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0
 		case approval.AllowMinutes:
 			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
 			v.Commands, _ = channels.Safe(c.Questions[0].Ask.Commands(), channels.Form{Limit: 200})

@@ -38,7 +38,6 @@ type view struct {
 
 	Waiting waitingView
 	Card    cardView
-	Confirm confirmView
 	Sign    signView
 	Edit    editView
 	Always  alwaysView

@@ -203,7 +203,6 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	r.desk, err = approval.NewDesk(approval.Options{
 		Together: time.Millisecond, Passkeys: r.keys,
 		Key: key, Store: s, Record: r.record, Inbox: true,
-		Choices: channels.Choices,
 		Visible: func(a *approval.Ask) bool {
 			all, _ := channels.FullyVisible(a)
 			return all

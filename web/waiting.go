@@ -188,8 +188,6 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		q.confirmEdit(w, r, m, a, &o)
 	case a.Params != "" && o.Kind == approval.Misunderstood && o.Card != nil:
 		q.editAgain(w, r, m, a, &o)
-	case o.Kind == approval.WantsPick:
-		q.confirm(w, r, m, &o)
 	case o.Kind == approval.WantsPasskey:
 		q.sign(w, r, m, a.Handle, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
@@ -203,32 +201,6 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 	default:
 		q.list(w, r, m, told(o))
 	}
-}
-
-// confirmView asks what a call does, before it is allowed: see [approval.Pick].
-type confirmView struct {
-	*approval.Pick
-	Gives   string
-	Call    int // which call of a list it is about; 0: there is one
-	Card    cardView
-	Minutes string
-	Days    string // of a standing consent
-	Where   string // and where it holds
-}
-
-// confirm puts that question.
-func (q *questions) confirm(w http.ResponseWriter, r *http.Request, m *member, o *approval.Outcome) {
-	_, _, now, err := q.o.Desk.Look(r.Context(), o.Card.ID)
-	if err != nil {
-		q.unreachable(w, r, err)
-		return
-	}
-	v := confirmView{Pick: o.Pick, Minutes: r.PostFormValue("minutes"), Days: r.PostFormValue("days"), Where: r.PostFormValue("where"), Card: shown(o.Card, nil, now, m)}
-	v.Gives, _ = channels.Safe(o.Pick.Gives, channels.Form{})
-	if v.Card.List > 1 {
-		v.Call = o.Pick.At + 1
-	}
-	q.show(w, r, m, "confirm", view{Title: "Look once more", At: "waiting", Confirm: v})
 }
 
 // say takes one of the few lines that the page has buttons for.

@@ -116,7 +116,7 @@ func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Chann
 	id := func(u User) string { return r.p.Name() + ":" + u.ID }
 	o := approval.Options{
 		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond, Together: time.Millisecond,
-		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices,
+		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible, Detailed: channels.FullyDetailed,
 		Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Terms: approval.Terms{People: []approval.Person{
 			{Name: "alice", IDs: []string{id(r.who.Alice), id(r.who.Robot)}}, {Name: "bob", IDs: []string{id(r.who.Bob)}},

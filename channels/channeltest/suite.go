@@ -21,7 +21,6 @@ func groups() []group {
 	return []group{
 		{"card", cardSpecs()},
 		{"answer", answerSpecs()},
-		{"pick", pickSpecs()},
 		{"typed", typedSpecs()},
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},

@@ -13,24 +13,14 @@ import (
 func settledSpecs() []spec {
 	return []spec{
 		{"details that arrive after their card was settled have no buttons", func(b *bench) {
-			settledWhile(b, call{tool: "exec", params: plainExec}, func(o *approval.Outcome) bool { return o.Kind == approval.Shown }, func(r *rig, m Message) { r.tap(r.who.Alice, m, "More…") })
-		}},
-		{"a question what the call does that arrives after its card was settled has no buttons", func(b *bench) {
-			settledWhile(b, carefulCall, func(o *approval.Outcome) bool { return o.Pick != nil }, func(r *rig, m Message) { r.tap(r.who.Alice, m, "Allow once") })
-		}},
-		{"a question that is asked again after its card was settled has no buttons", func(b *bench) {
-			settledWhile(b, carefulCall, func(o *approval.Outcome) bool { return o.Pick != nil && o.Pick.Again }, func(r *rig, m Message) {
-				r.tap(r.who.Alice, m, "Allow once")
-				asked := r.asked()
-				r.tap(r.who.Alice, asked, r.letter(asked, false))
-			})
+			settledWhile(b, call{tool: "exec", params: plainExec})
 		}},
 	}
 }
 
-// settledWhile denies a card after the desk has taken a tap on it, and before the channel shows what came of that.
-func settledWhile(b *bench, c call, during func(*approval.Outcome) bool, taps func(r *rig, m Message)) {
-	between := &interrupted{during: during, came: make(chan struct{}), goOn: make(chan struct{})}
+// settledWhile denies a card after the desk has taken a tap on More, and before the channel shows the details.
+func settledWhile(b *bench, c call) {
+	between := &interrupted{came: make(chan struct{}), goOn: make(chan struct{})}
 	r := newRig(b, b.platform, func(o *approval.Options) {
 		between.Channel = o.Channels[b.platform.Name()]
 		o.Channels[b.platform.Name()] = between
@@ -40,7 +30,7 @@ func settledWhile(b *bench, c call, during func(*approval.Outcome) bool, taps fu
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		taps(r, m)
+		r.tap(r.who.Alice, m, "More…")
 	}()
 	select {
 	case <-between.came:
@@ -71,11 +61,10 @@ func (r *rig) hasButtons() bool {
 	return false
 }
 
-// interrupted is a channel that waits before it shows the first of certain outcomes.
+// interrupted is a channel that waits before it shows the first details.
 type interrupted struct {
 	approval.Channel
 
-	during     func(*approval.Outcome) bool
 	once       sync.Once
 	came, goOn chan struct{}
 	card       *approval.Card
@@ -85,7 +74,7 @@ type interrupted struct {
 func (i *interrupted) Listen(ctx context.Context, answer delivery.AnswerFunc) error {
 	return i.Channel.Listen(ctx, func(ctx context.Context, a approval.Answer) (approval.Outcome, error) {
 		o, err := answer(ctx, a)
-		if i.during(&o) {
+		if o.Kind == approval.Shown {
 			i.once.Do(func() {
 				i.card = o.Card
 				close(i.came)

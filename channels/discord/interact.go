@@ -89,8 +89,6 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle) })
 	case o.Kind == approval.Shown:
 		o.Delivered(ctx, r.say(ctx, ch.details(o.Card)))
-	case o.Kind == approval.WantsPick:
-		ch.askPick(ctx, r, &o)
 	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
 		r.replace(ctx, &said{text: o.Text})
 	default:
@@ -101,17 +99,6 @@ func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o ap
 			ch.Log.Warn("a card could not be brought up to date; its buttons answer with the truth", "err", err)
 		}
 	}
-}
-
-// askPick asks the one who tapped what a call does, or asks again in the same place.
-func (ch *Channel) askPick(ctx context.Context, r *reply, o *approval.Outcome) {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
-	asks := &said{markup: d.text.String(), rows: d.rows}
-	if o.Pick.Again && r.onDetails() {
-		r.replace(ctx, asks)
-		return
-	}
-	_ = r.say(ctx, asks)
 }
 
 // details are all there is of a card: a message where there is room for it, else

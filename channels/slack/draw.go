@@ -177,10 +177,7 @@ func (d *drawing) actions(buttons []channels.Button) *slack.ActionBlock {
 	block := slack.NewActionBlock("")
 	for _, b := range buttons {
 		id := fmt.Sprintf("%s%c", answerID, b.Action)
-		switch { // Slack wants each id once
-		case b.Action == approval.PickOne:
-			id += b.Label
-		case b.Entry > 0:
+		if b.Entry > 0 { // Slack wants each id once
 			id += fmt.Sprint(b.Entry)
 		}
 		e := slack.NewButtonBlockElement(id, b.Handle, words(b.Label))

@@ -69,8 +69,6 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *inter
 		o.Delivered(ctx, err)
 	case approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, i)
-	case approval.WantsPick:
-		err = ch.askPick(ctx, &o, at)
 	}
 	if err != nil {
 		o.Text = "Slack did not let that be shown. Nothing was decided; try again, or type the line on the card."
@@ -79,18 +77,16 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *inter
 	if err != nil || o.Kind != approval.Shown && o.Kind != approval.WantsReason {
 		ch.reply(ctx, &o, i.User.ID, at)
 	}
-	ch.refresh(ctx, o, at, i.isPick())
+	ch.refresh(ctx, o, at)
 }
 
 // refresh brings a message up to date that should have no buttons any more.
-func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref, pick bool) {
+func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref) {
 	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" {
 		return
 	}
 	var err error
-	if pick {
-		err = ch.update(ctx, at, picked(o.Card))
-	} else if at.thread != "" {
+	if at.thread != "" {
 		err = ch.disarm(ctx, at, o.Card)
 	} else {
 		err = ch.redraw(ctx, at, o.Card, o)

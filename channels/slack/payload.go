@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-
-	"github.com/openclaw-verifier/verifier/approval"
 )
 
 // What Slack tells us of, as far as it matters here:
@@ -57,11 +55,6 @@ func (i *interaction) handle() string {
 		return ""
 	}
 	return i.Actions[0].Value
-}
-
-// isPick reports whether the button answers the question what a call does.
-func (i *interaction) isPick() bool {
-	return i.handle() != "" && strings.HasPrefix(i.Actions[0].ActionID, answerID+string(rune(approval.PickOne)))
 }
 
 // place is the tapped message.

@@ -41,11 +41,6 @@ func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o ap
 		return err
 	}
 	if o.State != approval.Open {
-		for _, asked := range ch.picks.Take(c.ID) {
-			ch.Tasks.Go("the buttons of a question could not be taken away; they answer with the truth", func(ctx context.Context) error {
-				return ch.update(ctx, asked, picked(c))
-			})
-		}
 		for _, view := range ch.views.Take(c.ID) {
 			ch.Tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
 				return ch.disarm(ctx, view, c)
@@ -76,28 +71,6 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 		err = ch.disarm(ctx, at, c)
 	}
 	return err
-}
-
-// askPick asks what a call does, in the thread of the card, or in place of such a question.
-func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, under ref) error {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
-	at := under
-	var err error
-	if o.Pick.Again {
-		err = ch.update(ctx, at, d)
-	} else {
-		at, err = ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
-	}
-	if err == nil && !ch.picks.Add(o.Card.ID, at) {
-		err = ch.update(ctx, at, picked(o.Card))
-	}
-	return err
-}
-
-// picked is what is left of the question what a call does, once its card is settled.
-func picked(c *approval.Card) *drawing {
-	d, _ := draw(&channels.Document{Sign: "🔎", Title: "The question about " + c.Ref() + " is answered."})
-	return d
 }
 
 // detailed are the details, or where to find them if there is no room for them.

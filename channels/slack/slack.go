@@ -84,7 +84,6 @@ type Channel struct {
 	self  atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
 	seen  seen
 	views delivery.Views[ref]
-	picks delivery.Views[ref] // where what a call does is asked
 }
 
 var (

@@ -13,9 +13,9 @@ import (
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 )
 
-// TestABusyChatAsksWhatFollowsATapFirst: a chat has taken what it takes at once, fifteen cards are to be changed, and old cards are tapped.
-// The question after a tap on a live card is the next message there.
-func TestABusyChatAsksWhatFollowsATapFirst(t *testing.T) {
+// TestABusyChatShowsWhatFollowsATapFirst: a chat has taken what it takes at once, fifteen cards are to be changed, and old cards are tapped.
+// The details after a tap on a live card are the next message there.
+func TestABusyChatShowsWhatFollowsATapFirst(t *testing.T) {
 	t.Parallel()
 	const cards = 20 // that a chat takes at once
 	s := telegramtest.New(t, token)
@@ -23,13 +23,12 @@ func TestABusyChatAsksWhatFollowsATapFirst(t *testing.T) {
 	c.ChatID = "1001"
 	ch := open(t, c, delivery.Deps{})
 	card := channeltest.Fixtures()[0].Card
-	pick := approval.Pick{Question: "What will run?", Offers: []approval.Offer{{Text: "make", Handle: "right"}, {Text: "ls", Handle: "wrong"}}, Gives: "it once"}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
 		done <- ch.Listen(ctx, func(_ context.Context, a approval.Answer) (approval.Outcome, error) {
 			if a.Handle == "live" {
-				return approval.Outcome{Kind: approval.WantsPick, Card: card, Pick: &pick}, nil
+				return approval.Outcome{Kind: approval.Shown, Card: card}, nil
 			}
 			return approval.Outcome{Kind: approval.TooLate, Text: "too late", Card: card, State: approval.Denied}, nil
 		})
@@ -56,12 +55,12 @@ func TestABusyChatAsksWhatFollowsATapFirst(t *testing.T) {
 	eventually(t, "an edit waits for its turn", func() bool { return slices.Contains(s.Calls(), "editMessageText") })
 	began := time.Now()
 	tap("live")
-	eventually(t, "the question is sent", func() bool {
+	eventually(t, "the details are sent", func() bool {
 		sent := slices.DeleteFunc(s.Calls(), func(method string) bool { return method != "sendMessage" })
 		return len(sent) > cards
 	})
 	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("the question came after %v", took)
+		t.Errorf("the details came after %v", took)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -56,8 +56,6 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *model
 		o.Delivered(ctx, err)
 	case o.Kind == approval.WantsReason:
 		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
-	case o.Kind == approval.WantsPick:
-		err = ch.askPick(ctx, &o, at)
 	case o.Kind == approval.TooLate && (isView || o.Card != nil): // it can wait, and must not keep other taps waiting
 		ch.Tasks.Go("a tap could not be followed up", func(ctx context.Context) error { return ch.catchUp(ctx, at, isView, &o) })
 		return

@@ -153,23 +153,6 @@ func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) err
 	return err
 }
 
-// askPick asks what a call does, in reply to the message whose button was tapped, or in place of such a question.
-func (ch *Channel) askPick(ctx context.Context, o *approval.Outcome, at ref) error {
-	d, _ := draw(channels.Picking(o.Card, o.Pick, ch.Now()))
-	id := at.message
-	var err, refused error
-	if o.Pick.Again {
-		refused, err = ch.rewrite(ctx, ch.Line.Do, at, d) // it is waited for
-		err = cmp.Or(err, refused)
-	} else {
-		id, err = ch.write(ctx, ch.Line, message{chat: at.chat, replyTo: at.message, drawing: d})
-	}
-	if err == nil && !ch.views.Add(o.Card.ID, id) {
-		_, err = ch.disarm(ctx, ref{at.chat, id})
-	}
-	return err
-}
-
 // attach sends all there is of a card as a file, in reply to it.
 func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) (id int, err error) {
 	doc := channels.Details(c, ch.Now())

@@ -72,33 +72,8 @@ func waitFor(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// tapOn taps a button, and picks what the call does where that is asked.
+// tapOn taps a button.
 func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
-	t.Helper()
-	told := tapOnly(t, s, m, label)
-	if told.Text != "" || !strings.HasPrefix(label, "Allow") && !strings.HasPrefix(label, "Exactly") {
-		return told
-	}
-	asked := pickUnder(t, s, m)
-	return tapOnly(t, s, asked, channeltest.RightPick(m.Text, asked.Text))
-}
-
-// pickUnder is the question what a call does, under the message whose button was tapped.
-func pickUnder(t *testing.T, s *telegramtest.Server, m telegramtest.Message) (found telegramtest.Message) {
-	t.Helper()
-	waitFor(t, "what the call does is asked", func() bool {
-		for _, found = range s.Messages() {
-			if found.ReplyTo == m.ID && len(found.Buttons) > 0 && channeltest.RightPick(m.Text, found.Text) != "" {
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
-// tapOnly taps a button.
-func tapOnly(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
 	t.Helper()
 	for _, row := range m.Buttons {
 		for _, b := range row {

@@ -203,7 +203,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Pauses: pauses, Passkeys: g.passkeys, Page: cardsAt(&s.config.Web),
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
 		Inbox: true, Together: s.together, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
-		Visible: visible, Detailed: channels.FullyDetailed, Choices: channels.Choices, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
+		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Summarise: g.summarise,
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
 			shown := g.live.Load().bodies.Card(a.Tool, params, a.TargetParams)

@@ -120,8 +120,6 @@ The verdict is allow (it passes), confirm (a person is asked) or restrict (it is
 
     $ verifier watch
 
-If outside content could drive the call, or it can't be undone, y and m don't allow it yet. You are asked what the call does: press the letter of the right answer. After two wrong letters no key allows it.
-
 A key counts for the question that was on the screen when you pressed it, and only after the question has been there for a moment. A list of calls is shown call by call, and a key is for the one on the screen. Some questions can only be denied or skipped here: those that show a call only in part, and those that are longer than your screen. The screen says where to allow them.` + ownerHelp,
 	"verifier approve": `Without --minutes or --turn the yes is for this call alone: the very arguments on the card. A call that has given up waiting may be asked once more and then passes.
 

@@ -24,7 +24,7 @@ func (v *visit) notAlways(what, why string, c call) {
 		v.t.Errorf("%s: the page shows\n%s", what, mainOf(page))
 	}
 	form := url.Values{"handle": {v.alwaysOn(ref)}, "days": {"7"}, "where": {"agent"}}
-	if page := v.gives(form, "shopping"); !strings.Contains(page, "Nothing was approved") {
+	if page := v.gives(form); !strings.Contains(page, "Nothing was approved") {
 		v.t.Errorf("%s: the form is told\n%s", what, mainOf(page))
 	}
 	v.noConsent(what)
@@ -54,10 +54,10 @@ func TestH640RevokingEndsWhatALaterConsentHides(t *testing.T) {
 				return m
 			}
 			here := read("here")
-			v.always(r.mustAsk(note("shopping", "x", here)).Ref, "shopping", "agent")
+			v.always(r.mustAsk(note("shopping", "x", here)).Ref, "agent")
 			r.allow(note("shopping", "x", here))
 			r.allow(fetch(here))
-			v.always(r.mustAsk(note("shopping", "z", here)).Ref, "shopping", "agent")
+			v.always(r.mustAsk(note("shopping", "z", here)).Ref, "agent")
 			r.allow(note("shopping", "y", read("there")))
 			revoke(r, v)
 			r.notConsented("revoked", note("shopping", "evil", read("elsewhere")))
@@ -89,7 +89,7 @@ func TestH641AStandingConsentHoldsInItsDirectory(t *testing.T) {
 		if !strings.Contains(page, "only in <strong>/srv/work/a") {
 			t.Errorf("the page does not name the directory:\n%s", mainOf(page))
 		}
-		if page = v.gives(form, "TODO.md"); !strings.Contains(page, alwaysGiven) {
+		if page = v.gives(form); !strings.Contains(page, alwaysGiven) {
 			t.Fatalf("no standing consent was given:\n%s", mainOf(page))
 		}
 		elsewhere(r)
@@ -126,7 +126,7 @@ func TestH643RevokingInOneConversation(t *testing.T) {
 		m     map[string]any
 		where string
 	}{"shopping": {here, "here"}, "work": {there, "here"}, "home": {there, "agent"}} {
-		v.always(r.mustAsk(note(notebook, "x", given.m)).Ref, notebook, given.where)
+		v.always(r.mustAsk(note(notebook, "x", given.m)).Ref, given.where)
 		r.allow(note(notebook, "x", given.m)) // the yes to the call itself
 	}
 	hash := ""
@@ -179,7 +179,7 @@ func TestH644ANoOnAnotherGatewaySpeaksAgainstAlways(t *testing.T) {
 			if _, page := v.load(http.MethodPost, "/page/consents", offer); strings.Contains(page, "You always answered yes") {
 				t.Errorf("%s: the page still offers\n%s", what, mainOf(page))
 			}
-			v.always(r.mustAsk(note("work", "x", r.fetchedIn("fourth"))).Ref, "work", "agent")
+			v.always(r.mustAsk(note("work", "x", r.fetchedIn("fourth"))).Ref, "agent")
 		})
 	}
 }

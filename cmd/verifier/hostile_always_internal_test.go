@@ -46,18 +46,10 @@ func alwaysHandle(page string) string {
 	return ""
 }
 
-// gives posts the form and picks what the call does.
-func (v *visit) gives(form url.Values, right string) string {
+// gives posts the form.
+func (v *visit) gives(form url.Values) string {
 	v.t.Helper()
 	_, page := v.load(http.MethodPost, "/page/answer", form)
-	if !strings.Contains(page, "Look once more") {
-		return page
-	}
-	m := regexp.MustCompile(`name="handle" value="([^"]+)">` + regexp.QuoteMeta(right) + `</button>`).FindStringSubmatch(page)
-	if m == nil {
-		v.t.Fatalf("no pick is %q:\n%s", right, mainOf(page))
-	}
-	_, page = v.load(http.MethodPost, "/page/answer", url.Values{"handle": {m[1]}, "days": form["days"], "where": form["where"]})
 	return page
 }
 
@@ -71,11 +63,11 @@ func mainOf(page string) string {
 const alwaysGiven = "without a question until"
 
 // always gives a standing consent on the card that waits.
-func (v *visit) always(ref, right, where string) {
+func (v *visit) always(ref, where string) {
 	v.t.Helper()
 	form, _ := v.asksAlways(ref)
 	form.Set("where", where)
-	if page := v.gives(form, right); !strings.Contains(page, alwaysGiven) {
+	if page := v.gives(form); !strings.Contains(page, alwaysGiven) {
 		v.t.Fatalf("no standing consent was given:\n%s", mainOf(page))
 	}
 }
@@ -157,7 +149,7 @@ func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
 			}
 		}
 		r.noConsent("the page was only looked at")
-		if page = v.gives(form, "shopping"); !strings.Contains(page, alwaysGiven) || !strings.Contains(page, "every conversation of the agent") {
+		if page = v.gives(form); !strings.Contains(page, alwaysGiven) || !strings.Contains(page, "every conversation of the agent") {
 			t.Fatalf("the page says\n%s", mainOf(page))
 		}
 		if a := <-held; !a.allowed() {
@@ -193,7 +185,7 @@ func (v *visit) revokes(tool string) string {
 func TestAlwaysForExactlyOneCommand(t *testing.T) {
 	r, v := owned(t, nil)
 	m := r.fetchedIn("first")
-	v.always(r.mustAsk(sh("id -un", m)).Ref, "id -un", "agent")
+	v.always(r.mustAsk(sh("id -un", m)).Ref, "agent")
 	r.allow(sh("id -un", m)) // the yes to the call itself
 	r.allow(sh("id -un", m))
 	if e := r.last(); e.By != "standing-consent" || !strings.Contains(e.People[0].Says, `only exactly "id -un"`) {
@@ -312,7 +304,7 @@ func TestH525NothingThatWasDenied(t *testing.T) {
 	ref := r.mustAsk(note("work5", "x", m)).Ref
 	form, _ := v.asksAlways(ref)
 	deny(note("work5", "evil", r.fetchedIn("meanwhile")))
-	if page := v.gives(form, "work5"); !strings.Contains(page, "you denied or changed") || !strings.Contains(page, "Nothing was approved") {
+	if page := v.gives(form); !strings.Contains(page, "you denied or changed") || !strings.Contains(page, "Nothing was approved") {
 		t.Errorf("a page from before the no is told\n%s", mainOf(page))
 	}
 	r.noConsent("denied while the page was open")
@@ -330,7 +322,7 @@ func TestH526AStandingConsentEnds(t *testing.T) {
 		r, clock := timeRig(t)
 		v := r.visit()
 		v.enter(r.loginLink())
-		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "agent")
 		clock.pass(6 * 24 * time.Hour)
 		r.allow(sh("id -un", r.fetchedIn("second")))
 		clock.pass(25 * time.Hour)
@@ -341,13 +333,13 @@ func TestH526AStandingConsentEnds(t *testing.T) {
 	})
 	t.Run("revoked, in the list of a chat", func(t *testing.T) {
 		r, v := owned(t, nil)
-		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "agent")
 		r.reply(".revoke " + strings.Fields(r.reply(".grants").Text)[0])
 		r.notConsented("revoked", sh("id -un", r.fetchedIn("second")))
 	})
 	t.Run("its giver may not approve any more", func(t *testing.T) {
 		r, v := owned(t, nil)
-		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "id -un", "agent")
+		v.always(r.mustAsk(sh("id -un", r.fetchedIn("first"))).Ref, "agent")
 		r.reload(func(c *config.Config) {
 			c.Approvers = []config.Approver{{Name: "Ann", Token: config.NewSecret("ann-token-0123456789abcdef")}}
 		})
@@ -365,7 +357,7 @@ func TestH527AStandingConsentHoldsWhereItWasGiven(t *testing.T) {
 	})
 	here := ownerIn("here")
 	r.allow(call{tool: "read_file", params: `{"path":"a.txt"}`, context: here})
-	v.always(r.mustAsk(note("shopping", "x", here)).Ref, "shopping", "here")
+	v.always(r.mustAsk(note("shopping", "x", here)).Ref, "here")
 	r.allow(note("shopping", "x", here)) // the yes to the call itself
 	r.allow(note("shopping", "y", here))
 	if g := r.reply(".grants"); strings.Contains(g.Text, "every conversation") {
@@ -437,7 +429,7 @@ func TestH528WhoMayGiveAStandingConsentAndWhen(t *testing.T) {
 	}
 	form, _ = v.asksAlways(ref)
 	r.refuse(ref, "")
-	if page := v.gives(form, "shopping"); strings.Contains(page, alwaysGiven) || !strings.Contains(page, "lready") {
+	if page := v.gives(form); strings.Contains(page, alwaysGiven) || !strings.Contains(page, "lready") {
 		t.Errorf("a card that was answered is told\n%s", mainOf(page))
 	}
 	r.noConsent("a stale card")
@@ -446,7 +438,7 @@ func TestH528WhoMayGiveAStandingConsentAndWhen(t *testing.T) {
 // TestH529APasskeyOrASecondPersonIsNotPassedBy: where a call needs a signature or two people, no standing consent is given, and none that is there covers it.
 func TestH529APasskeyOrASecondPersonIsNotPassedBy(t *testing.T) {
 	r, v := owned(t, noteTool)
-	v.always(r.mustAsk(note("shopping", "x", r.fetchedIn("first"))).Ref, "shopping", "agent")
+	v.always(r.mustAsk(note("shopping", "x", r.fetchedIn("first"))).Ref, "agent")
 	r.allow(note("shopping", "y", r.fetchedIn("second")))
 	for what, edit := range map[string]func(*config.Config){
 		"a passkey": func(c *config.Config) { noteTool(c); c.Approval.StepUp = []string{string(policy.StakeAll)} },

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +155,9 @@ func TestH383TheButtonOfOneCallIsForThatCall(t *testing.T) {
 		}
 	}
 	yes, no := &list.Entries[1], &list.Entries[2]
-	tapEntry(t, r, yes.Once, "git log "+which(yes))
+	if v := r.answerTo(map[string]any{"handle": yes.Once}); v.Kind != "counted" {
+		t.Fatalf("the tap is told %+v", v)
+	}
 	if a := <-held[which(yes)]; !a.allowed() {
 		t.Errorf("the call whose button was tapped: %s", a.raw)
 	}
@@ -177,18 +178,4 @@ func TestH383TheButtonOfOneCallIsForThatCall(t *testing.T) {
 		t.Errorf("the rest: %s", a.raw)
 	}
 	r.soundRecord()
-}
-
-// tapEntry taps a button that allows one call, and picks what the call does.
-func tapEntry(t *testing.T, r *rig, handle, does string) {
-	t.Helper()
-	var v outcome
-	r.owner("POST", answerPath, reply{Handle: handle}, &v)
-	if len(v.Picks) > 0 {
-		letter := inText(t, v.Text, `(?m)^ +([A-D]) +`+regexp.QuoteMeta(does)+`$`)
-		r.owner("POST", answerPath, reply{Handle: v.Picks[letter[0]-'A']}, &v)
-	}
-	if v.Kind != "counted" {
-		t.Fatalf("the tap is told %+v", v)
-	}
 }

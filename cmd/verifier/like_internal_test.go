@@ -140,16 +140,8 @@ func TestAllowLikeThisByTaps(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	out := tap(approval.AllowLike, "token:owner")
-	if out.Kind != approval.WantsPick || !strings.Contains(out.Pick.Gives, "calls like it to the same destination for 30 minutes") {
-		t.Fatalf("%+v", out)
-	}
-	for _, offer := range out.Pick.Offers {
-		if offer.Text == "+15550100" {
-			out, err = r.desk.Answer(t.Context(), approval.Answer{ID: "token:owner", Via: "terminal", Handle: offer.Handle})
-		}
-	}
-	if err != nil || out.Kind != approval.Counted || !out.Scope.Like {
-		t.Errorf("%+v, %v", out, err)
+	if out.Kind != approval.Counted || !out.Scope.Like {
+		t.Errorf("%+v", out)
 	}
 	r.allow(send("one"))
 	r.allow(send("two"))

@@ -30,10 +30,9 @@ Exit codes: 0 the answer counted, 3 it did not (too late, not found, not allowed
 
 // outcome is what the server says to an answer.
 type outcome struct {
-	Kind  string   `json:"kind"`
-	State string   `json:"state"`
-	Text  string   `json:"text"`
-	Picks []string `json:"picks"` // the text asks what the call does: what the letters carry
+	Kind  string `json:"kind"`
+	State string `json:"state"`
+	Text  string `json:"text"`
 }
 
 // ask sends one request of the owner's and decodes the reply.

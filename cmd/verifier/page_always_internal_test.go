@@ -8,7 +8,7 @@ import (
 	"github.com/openclaw-verifier/verifier/web/webtest"
 )
 
-// TestAlwaysOnThePhone: the owner opens a card, taps Always, reads what it would cover, says where and until when, picks what the call does, and ends it again.
+// TestAlwaysOnThePhone: the owner opens a card, taps Always, reads what it would cover, says where and until when, and ends it again.
 func TestAlwaysOnThePhone(t *testing.T) {
 	t.Parallel()
 	s := &surf{rig: newRig(t, func(c *config.Config) { noteTool(c); unhurried(c) }), browser: webtest.Start(t)}
@@ -26,10 +26,6 @@ func TestAlwaysOnThePhone(t *testing.T) {
 	shot(tab, "always")
 	tab.Eval(`(() => { document.querySelector('select[name="where"]').value = "agent"; return 1 })()`, nil)
 	tab.Click(`form.always button[value="7"]`)
-	tab.Text("such calls without a question")
-	s.check(tab, "the pick before Always")
-	tab.Eval(`(() => { [...document.querySelectorAll(".choices button")].find(b => b.innerText === "shopping").id = "right"; return 1 })()`, nil)
-	tab.Click("#right")
 	tab.Text("without a question until")
 	tab.Text("every conversation of the agent")
 	s.check(tab, "a standing consent among the grants")

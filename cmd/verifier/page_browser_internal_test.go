@@ -122,17 +122,7 @@ func allowInBrowser(t *testing.T, s *surf) {
 	tab.Click(".moreways .more a")
 	tab.Text("digest")
 	s.check(tab, "a card at a desk")
-	tab.Eval(`document.addEventListener("verifier:drawn", () => { window.settled = document.querySelector(".choices")?.inert })`, nil)
 	tab.Click("button.allow")
-	tab.Text("Look once more")
-	tab.Wait("a double tap picks nothing", `window.settled === true`)
-	tab.Wait("the choices can be picked then", `!document.querySelector(".choices").inert`)
-	s.check(tab, "the confirm step at a desk")
-	tab.Resize(webtest.Phone)
-	s.check(tab, "the confirm step at 360 px")
-	pick(tab, "It runs code that it downloads", false)
-	tab.Text("That was not it")
-	pick(tab, "It runs code that it downloads", true)
 	tab.Text("Approved once by owner")
 	if a := <-held; !a.allowed() {
 		t.Errorf("the call: %s", a.raw)
@@ -226,13 +216,6 @@ func openMore(tab *webtest.Tab) {
 		if (!more.open) more.querySelector("summary").click();
 		return more.open;
 	})()`)
-}
-
-// pick clicks the choice that reads so, or one that does not.
-func pick(tab *webtest.Tab, text string, right bool) {
-	tab.Wait("there are choices", `document.querySelector(".choices button")`)
-	tab.Eval(fmt.Sprintf(`[...document.querySelectorAll(".choices button")].find(b => (b.textContent === %q) === %v).id = "pick-%v"`, text, right, right), nil)
-	tab.Click(fmt.Sprintf("#pick-%v", right))
 }
 
 func denyInBrowser(t *testing.T, s *surf) {

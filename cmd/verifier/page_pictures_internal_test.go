@@ -104,7 +104,7 @@ func (p *photographer) work() {
 	<-held
 }
 
-// questions shows what waits, a question in full, and the confirm step.
+// questions shows what waits and a question in full.
 func (p *photographer) questions() {
 	var held []<-chan answer
 	for _, c := range []call{
@@ -125,10 +125,6 @@ func (p *photographer) questions() {
 	p.tab.Click(".moreways .more a")
 	p.tab.Text("digest")
 	p.shoot("card")
-	p.tab.Click("button.allow")
-	p.tab.Text("Look once more")
-	p.tab.Wait("it has settled", `!document.querySelector(".choices").inert`)
-	p.shoot("confirm")
 	p.open(p.tab, "")
 	for i := range held {
 		if i == 2 {

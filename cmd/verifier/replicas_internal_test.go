@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
@@ -122,10 +121,8 @@ func TestAListenersLeaseMovesWithinTenSecondsOfADeath(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 	defer cancel()
 	go chat.Tap(ctx, telegramtest.Person{ID: 1001, Name: "Owner"}, m.Chat, m.ID, m.Buttons[0][0].Data) //nolint:errcheck // what comes of it is seen below
-	asked := pickUnder(t, chat, m)
-	took := time.Since(died) // a second listener has taken the tap
-	tapOnly(t, chat, asked, channeltest.RightPick(m.Text, asked.Text))
-	if a := <-held; !a.allowed() || took > 10*time.Second {
+	a := <-held                                                                                        // a second listener has taken the tap
+	if took := time.Since(died); !a.allowed() || took > 10*time.Second {
 		t.Errorf("got %s %v after the death of who listened", a.raw, took)
 	}
 }

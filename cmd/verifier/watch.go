@@ -101,9 +101,6 @@ type watcher struct {
 	view  atomic.Int64
 	done  map[string]bool // references that were skipped or answered here
 	quiet bool            // it has said that nothing waits, or that no server answers
-
-	picks   []string // what the letters carry, while the screen asks what the call does
-	minutes int      // that the right letter allows it for; 0: once
 }
 
 // key is one that was pressed, when, and which view was on the screen then.
@@ -167,7 +164,7 @@ const (
 
 // show puts a question on the screen, or takes the one away that is there: keys that were pressed before count no more.
 func (w *watcher) show(card waitingCard) {
-	w.shown, w.since, w.picks = card, time.Now(), nil
+	w.shown, w.since = card, time.Now()
 	w.view.Add(1)
 }
 
@@ -238,32 +235,16 @@ func (w *watcher) press(k key) {
 		w.app.printf("Skipped %s.\n", printable(card.Ref))
 		w.settle(card)
 	case char == '\r', char == '\n', char == ' ':
-	case w.picks != nil:
-		w.pick(card, char)
 	case (char == 'y' || char == 'm') && !card.oneTap():
 		w.app.printf("%s\n", card.elsewhere())
 	case char == 'y':
-		w.minutes = 0
 		w.send(card, reply{Handle: card.Once})
 	case char == 'm':
-		w.minutes = w.Minutes
-		w.send(card, reply{Handle: card.Longer, Minutes: w.minutes})
+		w.send(card, reply{Handle: card.Longer, Minutes: w.Minutes})
 	default:
 		w.app.printf("%s\n", w.choices(card))
 	}
 }
-
-// pick takes the letter of what the call does.
-func (w *watcher) pick(card waitingCard, char byte) {
-	at := int(char|0x20) - 'a' // either case
-	if at < 0 || at >= len(w.picks) {
-		w.app.printf("%s\n", pickChoices)
-		return
-	}
-	w.send(card, reply{Handle: w.picks[at], Minutes: w.minutes})
-}
-
-const pickChoices = "Press the letter of what the call does · n deny · s skip · q quit"
 
 func (w *watcher) send(card waitingCard, in reply) {
 	var out outcome
@@ -272,16 +253,7 @@ func (w *watcher) send(card waitingCard, in reply) {
 		return
 	}
 	w.app.printf("%s\n", block(out.Text))
-	if len(out.Picks) == 0 || !w.size.fits(block(out.Text)) {
-		if card.tooLong = len(out.Picks) > 0; card.tooLong {
-			w.app.printf("%s\n", card.elsewhere())
-		}
-		w.settle(card) // what did not count can be tried elsewhere
-		return
-	}
-	w.app.printf("\n  %s\n", pickChoices)
-	w.show(card)
-	w.picks = out.Picks
+	w.settle(card) // what did not count can be tried elsewhere
 }
 
 // settle takes a question from the screen for good.

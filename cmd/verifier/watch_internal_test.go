@@ -69,7 +69,6 @@ func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
 	w.later()
 	w.types(t, "y")
 	w.press(<-w.keys)
-	w.picks(t, "make deploy")
 	if a := <-held; !a.allowed() {
 		t.Errorf("after y: %s", a.raw)
 	}
@@ -100,26 +99,6 @@ func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
 	w.sees(t, "is no longer open.")
 }
 
-// letterOf is the key for an answer to the question what a call does.
-func (w *watching) letterOf(t *testing.T, answer string) string {
-	t.Helper()
-	all := w.screen.String()
-	at := strings.LastIndex(all, "Look once more")
-	if at < 0 {
-		t.Fatalf("it is not asked what the call does:\n%s", all)
-	}
-	return strings.ToLower(inText(t, all[at:], `(?m)^ +([A-D]) +`+regexp.QuoteMeta(answer)+`$`))
-}
-
-// picks presses the letter of an answer.
-func (w *watching) picks(t *testing.T, answer string) {
-	t.Helper()
-	letter := w.letterOf(t, answer)
-	w.later()
-	w.types(t, letter)
-	w.press(<-w.keys)
-}
-
 // inText is the first group of a pattern, which has to be in the text.
 func inText(t *testing.T, text, pattern string) string {
 	t.Helper()
@@ -130,55 +109,8 @@ func inText(t *testing.T, text, pattern string) string {
 	return m[1]
 }
 
-// A hand that presses y by habit allows nothing that outside content could drive, and a guess does not help.
-func TestH306AKeyByHabitAllowsNothingInTheTerminal(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		in := ownerIn("main")
-		r.allow(fetch(in))
-		held := r.hold(sh("make deploy", in))
-		w := r.watch()
-		press := func(keys string) {
-			t.Helper()
-			for _, k := range strings.Split(keys, "") {
-				w.later()
-				w.types(t, k)
-				w.press(<-w.keys)
-			}
-		}
-		w.sees(t, "make deploy")
-		press("yym\r ")
-		r.waiting(1)
-		right := w.letterOf(t, "make deploy")
-		wrong := "a"
-		if right == "a" {
-			wrong = "b"
-		}
-		press(wrong)
-		w.sees(t, "That was not it. Nothing was approved.")
-		if w.letterOf(t, "make deploy") == "a" {
-			press("b")
-		} else {
-			press("a")
-		}
-		w.sees(t, "no button allows this call for you any more")
-		r.waiting(1)
-
-		again := r.watch()
-		again.sees(t, "make deploy")
-		again.later()
-		again.types(t, "m")
-		again.press(<-again.keys)
-		again.sees(t, "no button allows this call for you any more")
-		r.refuse(r.waiting(1)[0].Ref, "")
-		if a := <-held; a.allowed() {
-			t.Errorf("it passed: %s", a.raw)
-		}
-	})
-}
-
-// m says for how long on the question, and gives just that.
-func TestMinutesAreOnTheQuestionInTheTerminal(t *testing.T) {
+// m says for how long, and gives just that.
+func TestAKeyGivesMinutesInTheTerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	in := ownerIn("main")
@@ -189,8 +121,6 @@ func TestMinutesAreOnTheQuestionInTheTerminal(t *testing.T) {
 	w.later()
 	w.types(t, "m")
 	w.press(<-w.keys)
-	w.sees(t, "for 30 minutes")
-	w.picks(t, "git ls-files -m")
 	if a := <-held; !a.allowed() {
 		t.Errorf("after m: %s\n%s", a.raw, w.screen)
 	}
@@ -318,7 +248,6 @@ func TestWatchShowsAListCallByCall(t *testing.T) {
 	w.later()
 	w.types(t, "y")
 	w.press(<-w.keys)
-	w.picks(t, "git log "+yes)
 	if a := <-first; !a.allowed() {
 		t.Errorf("after y: %s", a.raw)
 	}

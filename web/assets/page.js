@@ -56,7 +56,7 @@
   };
 
   const hold = (el) => {
-    for (const actions of el.querySelectorAll(".decide, .longer, .choices, .signs, .because button")) { // what is typed there is kept
+    for (const actions of el.querySelectorAll(".decide, .longer, .signs, .because button")) { // what is typed there is kept
       actions.inert = true;
       actions.classList.add("settling");
       setTimeout(() => { actions.inert = false; actions.classList.remove("settling"); }, settle);

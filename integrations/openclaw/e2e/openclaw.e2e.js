@@ -46,7 +46,7 @@ test("after a page was read exec waits, the owner taps Allow on the phone, and i
 	const answer = rig.script(`${fetchPage()}\n${exec("date +approved-run")}`);
 	const card = await rig.phone.card("date +approved-run");
 	assert.match(card.text, /fetched 127\.0\.0\.1/);
-	await rig.phone.allow(card, ownerId);
+	await rig.phone.tap(card, "Allow once", ownerId);
 	assert.match(await answer, /approved-run/);
 	assert.match(await rig.phone.outcome(card), /Approved once by Ann/);
 });
