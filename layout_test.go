@@ -49,14 +49,16 @@ var layout = []layer{
 	{name: "state", packages: "store/state", mayImport: "approval session leaves"},  // what a store's records mean
 	{name: "stores", packages: "store", mayImport: "state approval session leaves"}, // keeps it, in whatever keeps records
 	{name: "delivery", packages: "channels/delivery", mayImport: "approval crash"},  // what all chats need besides words
-	{name: "long", packages: "test/long"}, // which tests make test-long has more than make test
+	{name: "long", packages: "test/long"},                                           // which tests make test-long has more than make test
 	{name: "adapters", packages: "server web notify config metrics otlp intent/provider store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "suites", packages: "passkey/passkeytest push/pushtest cputest store/storetest store/redistest store/redistest/miniredistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "long channels/channeltest store/sqlite delivery stores verifier turns loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
-	{name: "hook", packages: "hook", mayImport: "lineage hmac wholefile"},    // what coding agents run: it starts for each call, so that it holds little
-	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"}, // and nothing else
-	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},              // the gate before servers of tools
-	{name: "plugin", packages: "integrations/openclaw"},                      // the plugin's own files, for the program to hand out
-	{name: "scripted", packages: "integrations/agents/scripted"},             // a model by which verifier test tries a coding agent
+	{name: "gateway", packages: "test/gateway", mayImport: "suites adapters leaves"}, // the real program, for tests of what it does
+	{name: "hostile", packages: "test/hostile"},                                      // only tests
+	{name: "hook", packages: "hook", mayImport: "lineage hmac wholefile"},            // what coding agents run: it starts for each call, so that it holds little
+	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"},         // and nothing else
+	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},                      // the gate before servers of tools
+	{name: "plugin", packages: "integrations/openclaw"},                              // the plugin's own files, for the program to hand out
+	{name: "scripted", packages: "integrations/agents/scripted"},                     // a model by which verifier test tries a coding agent
 	{name: "programs", packages: "cmd/verifier bench packaging/dist packaging/cards packaging/threats packaging/catalogue", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                        // drives the real binary from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
