@@ -143,7 +143,7 @@ func (a *announcer) addCopy(ctx context.Context, id string, copied Copy) {
 	changed := false
 	_, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
 		c.Copies = append(c.Copies, copied)
-		changed = c.closed(now) || c.voted() || c.Questions[0].Summary != nil
+		changed = c.closed(now) || c.voted()
 		return Change{}, nil
 	})
 	if err == nil && (changed || a.ctx.Err() != nil) {
@@ -285,6 +285,9 @@ func (a *announcer) escalate(ctx context.Context, id string, stage int) bool {
 	}
 	return true
 }
+
+// errAnswered says that a card does not wait any more.
+var errAnswered = errors.New("approval: the card has been answered")
 
 // begin marks a stage of a card as begun, if the card still waits and the stage has
 // not begun. The card is nil if it does not wait any more.

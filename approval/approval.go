@@ -67,7 +67,6 @@ type Options struct {
 	Detailed   func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
 	Bodies     func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
 	Head       func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
-	Summarise  func(ctx context.Context, a *Ask) string                      // what a model says about a call's long text, in one line, in the time it gives itself; empty: nothing; nil: no model is asked
 	Passkeys   *passkey.Ring                                                 // nil: there are none
 	Page       string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
 	Hide       func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]

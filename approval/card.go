@@ -169,7 +169,6 @@ type Question struct {
 	Used    string   `json:"used,omitzero"` // the request that took the yes
 
 	Openings []Opening `json:"openings,omitzero"`
-	Summary  *Summary  `json:"summary,omitzero"` // what a model says about its text; nil: nothing
 
 	card string   // the id of the card that it is on
 	key  hmac.Key // what its votes are sealed with; without one, no vote counts

@@ -98,9 +98,6 @@ func (cs *cardStore) open(s Stored, now time.Time) (*Card, error) {
 		q.Votes = slices.DeleteFunc(q.Votes, func(v Vote) bool { return v.Allow && !q.counts(&v) })
 		t.dropLapsed(q, now)
 		q.Ask.hide = cs.o.Hide
-		if s := q.Summary; s != nil && !cs.o.Key.Check(s.Seal, "summary", s.sealed(c.ID, q.Ask.Digest)...) {
-			q.Summary = nil
-		}
 	}
 	c.Code, c.key, c.longest = codes.Code(cs.o.Key, c.ID), cs.o.Key, t.MaxMinutes
 	return c, nil

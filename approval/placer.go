@@ -45,10 +45,6 @@ func (pl *placer) announce(ctx context.Context, id string) error {
 		}
 	}
 	pl.sweeper.follow(c, stage, now)
-	// A list gets no summary: its buttons would move under a finger that is about to tap one of them.
-	if pl.o.Summarise != nil && len(c.Questions) == 1 && !c.Questions[0].Ask.Test {
-		pl.runFor(ctx, func(ctx context.Context) { pl.announcer.summarise(ctx, c) })
-	}
 	return nil
 }
 

@@ -131,7 +131,7 @@ func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome,
 	if !ours {
 		return Outcome{Kind: NotFound, Text: "This button belongs to no question of this gateway. Nothing was approved."}, nil
 	}
-	c, out, err := b.tappedCard(ctx, t, a.Origin)
+	c, out, err := b.tappedCard(ctx, t)
 	if c == nil {
 		return out, err
 	}
@@ -197,7 +197,7 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 
 // tappedCard is the card behind a button while it can be answered, or the one
 // call of it that the button is for; otherwise what became of it.
-func (b *buttons) tappedCard(ctx context.Context, t tap, origin string) (*Card, Outcome, error) {
+func (b *buttons) tappedCard(ctx context.Context, t tap) (*Card, Outcome, error) {
 	c, now, err := b.load(ctx, t.card)
 	if err != nil {
 		out, err := unreadable(err)
@@ -207,8 +207,6 @@ func (b *buttons) tappedCard(ctx context.Context, t tap, origin string) (*Card, 
 		return nil, tooLate(c.outcome(c.all(), now)), nil
 	}
 	switch {
-	case t.action.onCard() && origin == "" && c.moved(now): // the page looks after that itself
-		return nil, Outcome{Kind: Misunderstood, Text: "A summary was just added to the card, which may have moved this button. Nothing was approved: tap again."}, nil
 	case t.entry == 0:
 		return c, Outcome{}, nil
 	case t.entry > len(c.Questions):

@@ -30,18 +30,7 @@ func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}
-	return append(append(out, voteBlocks(q, r)...), summaryBlocks(q, r)...)
-}
-
-// summaryWidth is what a summary may take of a card, in columns.
-const summaryWidth = 400
-
-// summaryBlocks are what a model says about the text of a call, in a frame of its own: the text may have told the model what to say.
-func summaryBlocks(q *approval.Question, r *room) []Block {
-	if q.Summary == nil || r.terse || r.ended {
-		return nil
-	}
-	return []Block{{Kind: Quote, Part: OfSummary, Label: summaryLabel, Text: inline(q.Summary.Text, summaryWidth)}}
+	return append(out, voteBlocks(q, r)...)
 }
 
 func notVisible(v Visibility) Block {

@@ -46,16 +46,15 @@ type Part uint8
 
 // The parts of a card.
 const (
-	OfRest    Part = iota
-	OfCall         // the literal call
-	OfSummary      // what a model says about it
-	OfAsked        // what the owner asked for
-	OfWhy          // why a person is asked
-	OfRisk         // what to notice first
-	OfTime         // the reference and the time left
-	OfScope        // what a longer yes covers
-	OfTyped        // a line that answers the card
-	OfFate         // what became of it
+	OfRest  Part = iota
+	OfCall       // the literal call
+	OfAsked      // what the owner asked for
+	OfWhy        // why a person is asked
+	OfRisk       // what to notice first
+	OfTime       // the reference and the time left
+	OfScope      // what a longer yes covers
+	OfTyped      // a line that answers the card
+	OfFate       // what became of it
 )
 
 // Block is one thing that a card says.
@@ -140,10 +139,8 @@ func (d *Document) FirstLine() string { return Headline{d.Title, d.Of, d.Then}.S
 func Show[T any](c *approval.Card, o *approval.Outcome, now time.Time, lay func(*Document) (T, bool)) T {
 	shortest := len(rooms) - 1
 	for i := range shortest {
-		for _, r := range rooms[i].tries(c) {
-			if laid, fits := lay(document(c, o, now, &r)); fits {
-				return laid
-			}
+		if laid, fits := lay(document(c, o, now, &rooms[i])); fits {
+			return laid
 		}
 	}
 	laid, _ := lay(document(c, o, now, &rooms[shortest]))
@@ -392,7 +389,6 @@ type room struct {
 	mains int  // how many arguments that say what the call does; 0 is all
 	calls int  // how many calls of a list; 0 is all
 	ended bool // nothing is asked any more: who voted is shown above
-	terse bool // without what a model says about the call
 	roomy bool // each call of a list may say where it comes from, who voted on it and what is not visible of it
 }
 
@@ -410,18 +406,7 @@ var rooms = []room{
 	{name: 60, main: 600, arg: 120, other: 240, field: 120, said: 200, roomy: true},
 	{name: 40, main: 240, arg: 80, other: 80, field: 80, said: 120},
 	{name: 30, main: 60, arg: 40, other: 40, field: 60, said: 80, mains: 3},
-	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1, calls: 5, terse: true},
-}
-
-// tries are this room with the summary that a card may have, and without it: the
-// literal call is never cut to make room for that.
-func (r *room) tries(c *approval.Card) []room {
-	if r.terse || !slices.ContainsFunc(c.Questions, func(q approval.Question) bool { return q.Summary != nil }) {
-		return []room{*r}
-	}
-	without := *r
-	without.terse = true
-	return []room{*r, without}
+	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1, calls: 5},
 }
 
 // none is a limit that lets nothing through; 0 would be no limit.

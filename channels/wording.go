@@ -19,7 +19,6 @@ const (
 	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
 	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
-	summaryLabel  = "Summary by a model. The text can fool it: decide by the text above."
 	needsPasskey  = "Only your passkey allows this, on your page. You can deny it here."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"

@@ -37,8 +37,6 @@ type Auditor struct {
 	FailMode AuditorFailMode `yaml:"failMode"`
 	// Mode is what an answer may do. Default escalate.
 	Mode AuditorMode `yaml:"mode"`
-	// Summary lets the model sum up the long text of a call on its card. Default false.
-	Summary bool `yaml:"summary"`
 }
 
 // AuditorFailMode is an [intent.FailMode] in the file.
@@ -74,7 +72,7 @@ func (k *checker) checkCaution() {
 		seen[tool] = true
 	}
 	if a.Provider == "" {
-		if a.Model != "" || a.BaseURL != "" || a.Key.Set() || a.Summary {
+		if a.Model != "" || a.BaseURL != "" || a.Key.Set() {
 			k.fail("caution.auditor", "names no provider, so no model would be asked", "add `provider: openai` or `provider: anthropic`")
 		}
 		return

@@ -149,9 +149,6 @@ func (v *cardView) sort(blocks []channels.Block) {
 		switch b.Part {
 		case channels.OfCall:
 			v.Main = append(v.Main, w)
-		case channels.OfSummary:
-			w.Kind = "summary"
-			v.Main = append(v.Main, w)
 		case channels.OfAsked:
 			v.Asked = append(v.Asked, w)
 		case channels.OfWhy:
@@ -265,7 +262,7 @@ func digest(cards []*approval.Card) string {
 	for _, c := range cards {
 		fmt.Fprint(h, c.ID) //nolint:errcheck // a hash never fails
 		for i := range c.Questions {
-			fmt.Fprint(h, "/", len(c.Questions[i].Votes), c.Questions[i].Summary != nil) //nolint:errcheck // a hash never fails
+			fmt.Fprint(h, "/", len(c.Questions[i].Votes)) //nolint:errcheck // a hash never fails
 		}
 	}
 	return fmt.Sprintf("%x", h.Sum64())

@@ -24,7 +24,6 @@ func groups() []group {
 		{"typed", typedSpecs()},
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},
-		{"summary", summarySpecs()},
 		{"late", append(lateSpecs(), settledSpecs()...)},
 		{"fault", faultSpecs()},
 	}

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/intent/provider"
@@ -37,23 +34,4 @@ func (g *gateway) auditorOf(c *config.Config, model intent.Model) (*intent.Audit
 		Model: model, Mode: intent.Mode(a.Mode), FailMode: intent.FailMode(a.FailMode), Timeout: a.Timeout(), Caution: caution,
 		Observe: func(o intent.Observation) { g.metrics.Audited(o) },
 	})
-}
-
-// summariserOf sums up long texts on cards, where the config wants that; else it
-// is nil.
-func summariserOf(c *config.Config, model intent.Model) *intent.Summariser {
-	if model == nil || !c.Caution.Auditor.Summary {
-		return nil
-	}
-	return intent.NewSummariser(model, nil)
-}
-
-// summarise is what the model says about the text of a call, as far as its card
-// shows it.
-func (g *gateway) summarise(ctx context.Context, a *approval.Ask) string {
-	s := g.live.Load().summariser
-	if s == nil {
-		return ""
-	}
-	return s.Summarise(ctx, a.Tool, a.Shown)
 }

@@ -69,18 +69,17 @@ type gateway struct {
 
 // live is what a reload replaces, all at once.
 type live struct {
-	config     *config.Config   // what it was made from
-	cert       *tls.Certificate // nil without TLS
-	auth       *server.Auth
-	policy     *policy.Policy
-	guard      policy.Guard // that the policy was made with
-	redactor   *redact.Redactor
-	cards      *redact.Redactor   // the same, but it shows file bodies if the owner wants cards to
-	bodies     *redact.Redactor   // the same, but it shows file bodies
-	auditor    *intent.Auditor    // nil: there is no auditor
-	summariser *intent.Summariser // nil: no model sums up what is long
-	proxies    []netip.Prefix
-	reload     web.Reload // that put it in force
+	config   *config.Config   // what it was made from
+	cert     *tls.Certificate // nil without TLS
+	auth     *server.Auth
+	policy   *policy.Policy
+	guard    policy.Guard // that the policy was made with
+	redactor *redact.Redactor
+	cards    *redact.Redactor // the same, but it shows file bodies if the owner wants cards to
+	bodies   *redact.Redactor // the same, but it shows file bodies
+	auditor  *intent.Auditor  // nil: there is no auditor
+	proxies  []netip.Prefix
+	reload   web.Reload // that put it in force
 }
 
 // setup is what a gateway is made from.
@@ -204,7 +203,6 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
 		Inbox: true, Together: s.together, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
-		Summarise: g.summarise,
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
 			shown := g.live.Load().bodies.Card(a.Tool, params, a.TargetParams)
 			return shown.Params, shown.Hidden()
