@@ -25,18 +25,11 @@ type Options struct {
 type Auditor struct {
 	o       Options
 	breaker breaker
-	cache   cache
 	places  chan struct{}
 }
 
 // atOnce is how many questions are with the model at the same time.
 const atOnce = 32
-
-// Turn is what an opinion lasts for.
-type Turn struct {
-	Conversation string // its 128-bit name
-	Run          string // empty: there is no telling when the turn is over, and nothing is kept
-}
 
 // New makes an Auditor.
 func New(o Options) (*Auditor, error) {
@@ -75,21 +68,13 @@ func (a *Auditor) FailMode() FailMode { return a.o.FailMode }
 // Caution says which tools' results it looks after.
 func (a *Auditor) Caution() *Caution { return a.o.Caution }
 
-// Ask puts a question about the call with this digest and waits for the answer,
-// no longer than the timeout. It returns no error: what went wrong is no answer.
-func (a *Auditor) Ask(ctx context.Context, turn Turn, digest string, q Question) Opinion {
+// Ask puts a question and waits for the answer, no longer than the timeout. It
+// returns no error: what went wrong is no answer.
+func (a *Auditor) Ask(ctx context.Context, q Question) Opinion {
 	started := a.o.Now()
-	k := key(turn, digest, &q)
-	if known, ok := a.cache.get(k, started); ok && turn.Run != "" {
-		a.o.Observe(Observation{Verdict: known.Verdict, Cached: true})
-		return known
-	}
 	opinion, seen := a.ask(ctx, &q)
 	seen.Verdict, seen.Took = opinion.Verdict, a.o.Now().Sub(started)
 	a.o.Observe(seen)
-	if opinion.Verdict != NoAnswer && turn.Run != "" {
-		a.cache.put(k, opinion, a.o.Now())
-	}
 	return opinion
 }
 

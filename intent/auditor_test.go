@@ -63,8 +63,6 @@ func question(params string) intent.Question {
 	return intent.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"}, Tool: "send_email", Params: jsontext.Value(params)}
 }
 
-var turn = intent.Turn{Conversation: "c", Run: "r1"}
-
 func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
 	a := newAuditor(t, says("allow"))
 	if a.Mode() != intent.Escalate || a.FailMode() != intent.FailBlock {
@@ -75,58 +73,6 @@ func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
 	}
 }
 
-func TestAnOpinionIsKeptForTheTurnAndForJustThisQuestion(t *testing.T) {
-	asked := 0
-	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
-		asked++
-		return intent.Reply{Text: "block: no"}, nil
-	}))
-	ask := func(tn intent.Turn, digest string, q intent.Question) {
-		if o := a.Ask(t.Context(), tn, digest, q); o.Verdict != intent.Block {
-			t.Errorf("%+v", o)
-		}
-	}
-	ask(turn, "d1", question(`{"a":1}`))
-	ask(turn, "d1", question(`{"a":1}`))
-	if asked != 1 || !a.last().Cached {
-		t.Errorf("asked %d times", asked)
-	}
-	later := question(`{"a":1}`)
-	later.Messages = append(later.Messages, "yes, do that")
-	for _, other := range []struct {
-		turn   intent.Turn
-		digest string
-		q      intent.Question
-	}{
-		{turn, "d2", question(`{"a":1}`)},
-		{turn, "d1", later},
-		{intent.Turn{Conversation: "c", Run: "r2"}, "d1", question(`{"a":1}`)},
-		{intent.Turn{Conversation: "other", Run: "r1"}, "d1", question(`{"a":1}`)},
-		{intent.Turn{Conversation: "c"}, "d1", question(`{"a":1}`)},
-		{intent.Turn{Conversation: "c"}, "d1", question(`{"a":1}`)},
-	} {
-		before := asked
-		if ask(other.turn, other.digest, other.q); asked == before {
-			t.Errorf("%+v took the opinion of another question", other)
-		}
-	}
-}
-
-func TestNoAnswerIsNeverKept(t *testing.T) {
-	answers := []string{"hm", "allow"}
-	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
-		text := answers[0]
-		answers = answers[1:]
-		return intent.Reply{Text: text}, nil
-	}))
-	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "unclear" {
-		t.Errorf("%+v", o)
-	}
-	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.Allow {
-		t.Errorf("%+v", o)
-	}
-}
-
 func TestWithoutAUsersWordNobodyIsAsked(t *testing.T) {
 	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
 		t.Error("the model was asked")
@@ -134,7 +80,7 @@ func TestWithoutAUsersWordNobodyIsAsked(t *testing.T) {
 	}))
 	q := question("{}")
 	q.Messages = nil
-	if o := a.Ask(t.Context(), turn, "d", q); o.Verdict != intent.NoAnswer || a.last().Cause != "no_messages" {
+	if o := a.Ask(t.Context(), q); o.Verdict != intent.NoAnswer || a.last().Cause != "no_messages" {
 		t.Errorf("%+v", o)
 	}
 }
@@ -146,13 +92,13 @@ func TestAnAnswerHasThreeSeconds(t *testing.T) {
 			return intent.Reply{Text: "allow"}, errModel // as a library may put it
 		}))
 		began := time.Now()
-		o := a.Ask(t.Context(), turn, "d", question("{}"))
+		o := a.Ask(t.Context(), question("{}"))
 		if took := time.Since(began); o.Verdict != intent.NoAnswer || took != intent.DefaultTimeout || a.last().Cause != "timeout" {
 			t.Errorf("%+v after %s (%s)", o, took, a.last().Cause)
 		}
 		left, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		if o := a.Ask(left, turn, "d", question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "left" {
+		if o := a.Ask(left, question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "left" {
 			t.Errorf("%+v (%s)", o, a.last().Cause)
 		}
 	})
@@ -167,7 +113,7 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 			}
 			return intent.Reply{}, errModel
 		}))
-		ask := func() intent.Opinion { return a.Ask(t.Context(), turn, "d", question("{}")) }
+		ask := func() intent.Opinion { return a.Ask(t.Context(), question("{}")) }
 		for range 20 {
 			ask()
 		}
@@ -191,10 +137,6 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 		if err := a.Err(); err != nil {
 			t.Errorf("its health once it works: %v", err)
 		}
-		works = false
-		if asked = 0; ask().Verdict != intent.Allow { // kept for the turn
-			t.Error("the opinion was not kept")
-		}
 	})
 }
 
@@ -208,9 +150,9 @@ func TestACallerWhoLeavesSaysNothingOfTheModel(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for range 10 {
-		a.Ask(gone, turn, "d", question("{}"))
+		a.Ask(gone, question("{}"))
 	}
-	if o := a.Ask(t.Context(), turn, "d", question("{}")); o.Verdict != intent.Allow {
+	if o := a.Ask(t.Context(), question("{}")); o.Verdict != intent.Allow {
 		t.Errorf("%+v", o)
 	}
 }
@@ -226,7 +168,7 @@ func TestAPanicOfTheModelDoesNotJamTheAuditor(t *testing.T) {
 	for range 40 { // more than there are places
 		func() {
 			defer func() { _ = recover() }()
-			a.Ask(t.Context(), turn, "d", question("{}"))
+			a.Ask(t.Context(), question("{}"))
 			bad = bad && a.last().Cause != "resting"
 		}()
 	}
@@ -237,7 +179,7 @@ func TestAPanicOfTheModelDoesNotJamTheAuditor(t *testing.T) {
 
 func TestTokensAndTimeAreTold(t *testing.T) {
 	a := newAuditor(t, says("allow"))
-	a.Ask(t.Context(), turn, "d", question("{}"))
+	a.Ask(t.Context(), question("{}"))
 	if o := a.last(); o.Input != 120 || o.Output != 3 || o.Took <= 0 || o.Verdict != intent.Allow {
 		t.Errorf("%+v", o)
 	}

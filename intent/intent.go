@@ -12,8 +12,7 @@
 // reason. Anything else, a timeout, an error, a question without a user's word
 // in it, is no answer, and what follows from that is the owner's to say. It
 // never decides: [Opinion] is what the auditor thinks, and the verifier does with
-// it what the mode permits. It keeps no question and no answer but the hash and
-// the opinion of those of the running turn.
+// it what the mode permits. It keeps no question and no answer.
 package intent
 
 import (
@@ -98,7 +97,6 @@ type Opinion struct {
 type Observation struct {
 	Verdict Verdict
 	Cause   string // of no answer: one of the causes below
-	Cached  bool   // the model was not asked again
 	Took    time.Duration
 	Input   int64 // tokens
 	Output  int64

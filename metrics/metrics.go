@@ -184,8 +184,8 @@ func (m *Metrics) Handler() http.Handler {
 // what it costs.
 func (m *Metrics) countAudits() {
 	m.audits = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "verifier_audits_total", Help: "Questions to the auditor by what it said, why it said nothing, and whether the answer was known.",
-	}, []string{"verdict", "cause", "cached"})
+		Name: "verifier_audits_total", Help: "Questions to the auditor by what it said, and why it said nothing.",
+	}, []string{"verdict", "cause"})
 	m.auditing = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "verifier_audit_seconds", Help: "Time the auditor took to answer.",
 		Buckets: []float64{.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20},
@@ -198,14 +198,7 @@ func (m *Metrics) countAudits() {
 
 // Audited counts a question to the auditor.
 func (m *Metrics) Audited(o intent.Observation) {
-	cached := "no"
-	if o.Cached {
-		cached = "yes"
-	}
-	m.audits.WithLabelValues(o.Verdict.String(), o.Cause, cached).Inc()
-	if o.Cached {
-		return
-	}
+	m.audits.WithLabelValues(o.Verdict.String(), o.Cause).Inc()
 	m.auditing.Observe(o.Took.Seconds())
 	m.tokens.WithLabelValues("input").Add(float64(max(o.Input, 0)))
 	m.tokens.WithLabelValues("output").Add(float64(max(o.Output, 0)))

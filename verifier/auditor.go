@@ -217,7 +217,7 @@ func (d *auditing) opinion(ctx context.Context, t *evaluation, sources []string)
 	ctx, done := t.patience(ctx)
 	defer done()
 	began := d.o.clock()
-	o := t.auditor.Ask(ctx, intent.Turn{Conversation: t.conv.Hash(), Run: t.call.Context.RunID}, t.sum(), q)
+	o := t.auditor.Ask(ctx, q)
 	t.took("auditor", began, o.Verdict == intent.NoAnswer)
 	redactor.Lines(&o.Reason)
 	t.opinion = &o
