@@ -156,7 +156,7 @@ func TestSeed000ExampleConfigurations(t *testing.T) {
 	}
 }
 
-// ADR 0027: the example's modes on the default profile, and its literal meaning.
+// docs/decisions.md, 13: the example's modes on the default profile, and its literal meaning.
 func TestSeed000PermissiveAsksBeforeSinks(t *testing.T) {
 	example := policy.Config{TaintPolicy: policy.TaintPolicy{Shared: on(allow), External: on(allow), Untrusted: on(confirm)}}
 	p := must(t, example)

@@ -13,7 +13,7 @@ func classify(ctx toolcall.Context) session.Initiator {
 }
 
 // The table "How OpenClaw channels map to trust levels" of seed 000, row by
-// row. A row that design.md changes names the ADR.
+// row. A row that we change says so: docs/decisions.md, 2.
 func TestSeed000InitialTrustByChannel(t *testing.T) {
 	rows := []struct {
 		row  string
@@ -32,9 +32,9 @@ func TestSeed000InitialTrustByChannel(t *testing.T) {
 		{"Telegram group, anyone else", toolcall.Context{MessageProvider: "telegram", SenderID: "2", GroupID: "-1"}, taint.External},
 		{"Signal DM, owner", toolcall.Context{MessageProvider: "signal", SenderID: "1", SenderIsOwner: true}, taint.Owner},
 		{"Cron job, attested", toolcall.Context{Trigger: "cron"}, taint.System},
-		{"Cron job without attestation: ADR 0002, no messageProvider is not enough", toolcall.Context{SessionKey: "agent:main:cron:job:run:1"}, taint.Untrusted},
+		{"Cron job without attestation: no messageProvider is not enough", toolcall.Context{SessionKey: "agent:main:cron:job:run:1"}, taint.Untrusted},
 		{"Heartbeat, attested", toolcall.Context{Trigger: "heartbeat"}, taint.System},
-		{"Heartbeat without attestation: ADR 0002", toolcall.Context{}, taint.Untrusted},
+		{"Heartbeat without attestation", toolcall.Context{}, taint.Untrusted},
 		{"Webhook", toolcall.Context{SessionKey: "hook:6f1c"}, taint.Untrusted},
 	}
 	for _, r := range rows {

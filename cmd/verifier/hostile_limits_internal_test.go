@@ -148,7 +148,7 @@ func TestH08CallersThatGoAwayLeaveNothingBehind(t *testing.T) {
 }
 
 // Seed 003, "Scope Matching", row by row; where nothing is said of a tool in
-// scope it is judged by the policy, which restricts all in this test. ADR 0005:
+// scope it is judged by the policy, which restricts all in this test. docs/decisions.md, 4:
 // what is out of scope passes, and still taints.
 func TestSeed003ScopeRows(t *testing.T) {
 	t.Parallel()
@@ -198,7 +198,7 @@ func TestSeed003OutOfScopeStillTaintsAndIsRecorded(t *testing.T) {
 }
 
 // Seed 003, "Response", from the server's side: a client never gets into the
-// rows that trigger its failMode, and ADR 0001: there is none here.
+// rows that trigger its failMode, and docs/decisions.md, 1: there is none here.
 func TestSeed003ResponseRows(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, briefly)
