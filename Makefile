@@ -1,5 +1,5 @@
 .POSIX:
-.PHONY: help run test test-long size test-plugin test-standins test-container e2e-openclaw e2e-agents e2e-mcp lint bench bench-mcp growth held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
+.PHONY: help run test test-long size test-plugin test-standins test-container e2e-openclaw e2e-agents e2e-mcp lint bench held chaos replay properties fuzz fuzz-short docs pictures vuln build dist
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
@@ -71,16 +71,9 @@ bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a 
 	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./bench -page docs/speed.md -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
-bench-mcp: ## measure a call of an MCP tool with and without the gate, into docs/speed.md; a short run: make bench-mcp ARGS=-short
-	@./scripts/bench-mcp -page docs/speed.md $(ARGS)
-
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests
 	@./scripts/chaos $(TOXIPROXY) $(CHAOS) $(ARGS)
-
-growth: ## measure what an allow costs as work grows, into docs/speed.md with a picture; a short run: make growth ARGS=-short
-	@./scripts/setup-tests
-	@go run ./bench -grow -page docs/speed.md -plot docs/images/growth.svg $(ARGS)
 
 held: ## hold ten thousand calls for a person, into docs/speed.md: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
 	@./scripts/setup-tests

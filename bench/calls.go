@@ -54,13 +54,6 @@ func call(slice string, i, among int, now time.Time) []byte {
 // firstPeer is whom the first conversation is with.
 const firstPeer = 700_000_000
 
-// conversationKey and sessionID are those in callFormat.
-func conversationKey(i int) string {
-	return fmt.Sprintf("agent:main:telegram:direct:%d", firstPeer+i)
-}
-
-func sessionID(i int) string { return fmt.Sprintf("3f1b9c52-02c7-4a7e-9a55-%012d", firstPeer+i) }
-
 // head is what the runtime's client sends: Node's fetch, which adds headers of
 // its own.
 const head = "POST /verify HTTP/1.1\r\nhost: 127.0.0.1:8787\r\nconnection: keep-alive\r\ncontent-type: application/json\r\n" +

@@ -87,9 +87,6 @@ func listen(ctx context.Context) (net.Listener, error) {
 
 func findRole(name string) (role, bool) {
 	all := slices.Clone(roles)
-	for _, a := range axes {
-		all = append(all, a.grown(false)...)
-	}
 	all = append(append(all, heldRoles...), againRoles...)
 	for _, r := range all {
 		if r.name == name {

@@ -55,7 +55,7 @@ func openGet(p place) (running, error) {
 	client := goredis.NewClient(&goredis.Options{
 		Addr: p.redis, Dialer: p.count.dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ContextTimeoutEnabled: true,
 	})
-	s, err := newServer(getter{client}, noDesk{}, approval.Rooms{}, nil)
+	s, err := newServer(getter{client}, noDesk{}, approval.Rooms{})
 	if err == nil {
 		err = client.Set(context.Background(), getKey, getValue, 0).Err()
 	}
@@ -101,12 +101,12 @@ func (noDesk) Pending(context.Context, string) ([]*approval.Card, error) { retur
 func (noDesk) Answered(context.Context, string, []string, time.Duration) []string { return nil }
 
 // newServer is the door as `verifier serve` opens it.
-func newServer(v server.Verifier, d server.Desk, rooms approval.Rooms, page http.Handler) (*server.Server, error) {
+func newServer(v server.Verifier, d server.Desk, rooms approval.Rooms) (*server.Server, error) {
 	auth, err := server.NewAuth(map[string][]string{"default": {secret}}, "", map[string]string{config.Owner: ownerToken})
 	if err != nil {
 		return nil, err
 	}
-	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Rooms: rooms, Page: page})
+	return server.New(server.Options{Auth: func() *server.Auth { return auth }, Verifier: v, Desk: d, Rooms: rooms})
 }
 
 func shut(s *server.Server) error {

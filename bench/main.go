@@ -35,20 +35,13 @@ type options struct {
 	only       string
 	cpuprofile string
 	others     string
-	grow       bool
 	held       bool
-	mcp        bool
-	verifier   string
-	plot       string
 	page       string
 }
 
 func main() {
 	switch name := os.Getenv(roleVariable); name {
 	case "":
-	case echoRole:
-		exit(echoServer())
-		return
 	default:
 		exit(serveRole(name))
 		return
@@ -59,15 +52,11 @@ func main() {
 	flag.IntVar(&o.calls, "calls", 0, "calls in a slice (default 8000, short 1500)")
 	flag.IntVar(&o.connect, "connections", 16, "keep-alive connections")
 	flag.BoolVar(&o.pin, "pin", true, "keep the servers on one core and the rest off it (Linux)")
-	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, pages, traced (beside embedded, too), opa, cerbos")
+	flag.StringVar(&o.only, "only", "", "measure only this role beside the constant handler: strict, get, redis, embedded, opa")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "directory for one CPU profile of each server")
-	flag.StringVar(&o.others, "others", "", "directory with the servers of others, opa and cerbos, as scripts/bench-others builds them")
-	flag.BoolVar(&o.grow, "grow", false, "measure ours with Redis as work grows: policies, tools, conversations, record")
-	flag.StringVar(&o.plot, "plot", "", "with -grow: draw it into this SVG file, unless the run is a short one")
+	flag.StringVar(&o.others, "others", "", "directory with OPA's server, as scripts/bench-others builds it")
 	flag.StringVar(&o.page, "page", "", "put the table into this page of the documentation, unless the run is a short one or -only")
 	flag.BoolVar(&o.held, "held", false, "measure ours with Redis while it holds thousands of calls for a person: memory, allows beside them, waking, taps")
-	flag.BoolVar(&o.mcp, "mcp", false, "measure a call of an MCP tool with and without the gate")
-	flag.StringVar(&o.verifier, "verifier", "bin/verifier", "with -mcp: the program")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -93,12 +82,6 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("there is no role %q\nhint: see -h", o.only)
 	}
 	o.defaults()
-	if o.grow {
-		return grow(ctx, o)
-	}
-	if o.mcp {
-		return gated(ctx, o)
-	}
 	if o.held {
 		return held(ctx, o)
 	}
@@ -143,6 +126,6 @@ func (o *options) defaults() {
 	}
 	o.connect = max(1, o.connect)
 	if o.short || o.only != "" {
-		o.page, o.plot = "", ""
+		o.page = ""
 	}
 }

@@ -34,21 +34,6 @@ var others = map[string]other{
 		},
 		yes: `"result":"allow"`,
 	},
-	"cerbos": {
-		files: map[string]string{"policies/tool.yaml": cerbosPolicy, "conf.yaml": cerbosConfig},
-		args: func(dir, address string) []string {
-			return []string{
-				"server", "--config=" + filepath.Join(dir, "conf.yaml"), "--log-level=error",
-				"--set=server.httpListenAddr=" + address, "--set=server.grpcListenAddr=unix:" + filepath.Join(dir, "grpc.sock"),
-				"--set=storage.disk.directory=" + filepath.Join(dir, "policies"),
-			}
-		},
-		request: func(call []byte) (string, []byte) {
-			return "/api/check/resources", fmt.Appendf(nil, `{"principal":{"id":"main","roles":["owner"]},`+
-				`"resources":[{"resource":{"kind":"exec","id":"call","attr":%s},"actions":["call"]}]}`, call)
-		},
-		yes: `"EFFECT_ALLOW"`,
-	},
 }
 
 // The tables that both go by: three classes of tools at two kinds of level.
@@ -70,31 +55,6 @@ decision := "confirm" if {
 	input.level in tainted
 	input.call.tool.name in sinks
 }
-`
-	cerbosPolicy = `apiVersion: api.cerbos.dev/v1
-resourcePolicy:
-  resource: exec
-  version: default
-  rules:
-    - actions: [call]
-      effect: EFFECT_ALLOW
-      roles: [system, owner, local]
-    - actions: [call]
-      effect: EFFECT_DENY
-      roles: [shared, external, untrusted]
-`
-	cerbosConfig = `server:
-  httpListenAddr: "127.0.0.1:0"
-  grpcListenAddr: "127.0.0.1:0"
-storage:
-  driver: disk
-  disk:
-    directory: .
-    watchForChanges: false
-telemetry:
-  disabled: true
-audit:
-  enabled: false
 `
 )
 

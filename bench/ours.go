@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -28,7 +27,6 @@ import (
 	"github.com/openclaw-verifier/verifier/store/redis"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/verifier"
-	"github.com/openclaw-verifier/verifier/web"
 )
 
 // backend is a store as cmd/verifier uses it.
@@ -94,16 +92,8 @@ type gateway struct {
 	record *audit.Log
 	desk   *approval.Desk
 
-	recordKey ed25519.PrivateKey // nil: a new one
-	policies  []policy.Declared
-	tools     map[string]policy.Tool
-
-	trace func(*verifier.Traced) // nil: OpenTelemetry is off
-
 	asked atomic.Int64 // how many questions were put
 
-	watched bool      // questions are open, and pages
-	page    *web.Page // nil unless it is
 }
 
 // guarded is what serve keeps calls away from.
@@ -117,11 +107,9 @@ func guarded(p place) policy.Guard {
 func (g *gateway) wire(p place) (run running, err error) {
 	c, log := config.Default(), slog.New(slog.NewTextHandler(os.Stderr, nil))
 	c.OwnerToken = config.NewSecret(ownerToken)
-	c.Policy.Policies, c.Policy.Tools = g.policies, g.tools
-	if g.recordKey == nil {
-		if _, g.recordKey, err = ed25519.GenerateKey(nil); err != nil {
-			return run, err
-		}
+	_, recordKey, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return run, err
 	}
 	debug.SetGCPercent(400) // as serve does
 	c.Policy.Guard = guarded(p)
@@ -133,15 +121,12 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
-	g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: g.recordKey, Patience: audit.DefaultPatience, Hide: redactor.Lines})
+	g.record, err = audit.Open(filepath.Join(p.dir, recordFile), audit.Options{Key: recordKey, Patience: audit.DefaultPatience, Hide: redactor.Lines})
 	if err != nil {
 		return run, err
 	}
 	key := hmac.Key(random(32))
 	terms := approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People()}
-	if g.watched {
-		terms.TTL, terms.MaxPromptsPerHour = time.Hour, 2*openQuestions
-	}
 	g.desk, err = approval.NewDesk(approval.Options{
 		Terms: terms, Key: key, Store: g.store, Record: g.record,
 		Inbox: true, NoReset: rules.Strict, Log: log, Observe: g.observe,
@@ -149,31 +134,24 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
-	var page http.Handler
-	if g.watched {
-		if g.page, err = g.newPage(key, rules); err != nil {
-			return run, err
-		}
-		page = g.page
-	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
 		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key,
 		Settings: func() verifier.Settings {
 			return verifier.Settings{Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute}
 		},
-		Log: log, Observe: metrics.New(metrics.Gauges{}).Decided, Trace: g.trace,
+		Log: log, Observe: metrics.New(metrics.Gauges{}).Decided,
 	})
 	if err != nil {
 		return run, err
 	}
-	s, err := newServer(v, g.desk, g.desk.Rooms, page)
+	s, err := newServer(v, g.desk, g.desk.Rooms)
 	if err != nil {
 		return run, err
 	}
 	return running{
 		serve: s.Serve, tend: g.keepHeads, asked: g.asked.Load,
-		close: func() error { g.desk.Stop(); g.page.Stop(); return errors.Join(shut(s), g.close()) },
+		close: func() error { g.desk.Stop(); return errors.Join(shut(s), g.close()) },
 	}, nil
 }
 
@@ -181,7 +159,6 @@ func (g *gateway) observe(e approval.Event) {
 	if e.Kind == approval.EventAsked {
 		g.asked.Add(1)
 	}
-	g.page.Nudge()
 }
 
 func random(n int) []byte {

@@ -74,12 +74,6 @@ func (r *report) checks() []check {
 				"Redis itself is busy %.1f µs with each script: one Redis can't decide more than %.0f calls/s", micros(r.script), 1/r.script.Seconds())})
 		}
 	}
-	if c, ok := r.beside("pages", fmt.Sprintf("with %d questions open and %d pages", openQuestions, openPages), pagesTarget); ok {
-		out = append(out, c)
-	}
-	if c, ok := r.beside("traced", "with OpenTelemetry, its collector included", tracedTarget); ok {
-		out = append(out, c)
-	}
 	return append(out, r.besideOthers()...)
 }
 
@@ -98,7 +92,7 @@ func (r *report) besideOthers() (out []check) {
 			out = append(out, check{"note", role.title + " was not measured: it is not here; make bench builds it where the network allows"})
 			continue
 		}
-		out = append(out, holdTarget(ours.ratios(row), role.times, r.o.short, fmt.Sprintf("%s: at least %.0f times %s", ours.title, role.times, row.title)))
+		out = append(out, holdTarget(ours.ratios(row), role.times, r.o.short, fmt.Sprintf("%s: at least %.1f times %s", ours.title, role.times, row.title)))
 	}
 	return out
 }
@@ -109,16 +103,6 @@ func (r *report) find(name string) (row, bool) {
 		return row{}, false
 	}
 	return r.rows[i], true
-}
-
-// beside holds the embedded server with something more against the one without.
-func (r *report) beside(name, what string, target float64) (check, bool) {
-	with, there := r.find(name)
-	without, too := r.find("embedded")
-	if !there || !too {
-		return check{}, false
-	}
-	return holdTarget(with.ratios(without), target, r.o.short, fmt.Sprintf("%s: at least %.1f of the calls without", what, target)), true
 }
 
 func (r *report) ratio(row row) check {
