@@ -186,7 +186,6 @@ var keys = []Key{
 	{Path: "report.weekly", Unset: "never", Text: "when a line about your last seven days goes to your channels, once over all gateways that share a store: a day, a time and a zone, such as `Mon 09:00 Europe/Berlin`; without a zone, the gateway's own. See [Why was I asked?](why-was-i-asked.md#asked-too-often)"},
 	{Path: "redact", Text: "what is hidden from cards, logs and the record, besides what looks secret"},
 	{Path: "redact.fields", Text: "more member names whose values are hidden"},
-	{Path: "redact.pii", Text: "sorts of personal data to hide as well: `mail`, `phone`, `card`, `iban`; see [below](#what-is-hidden)"},
 	{Path: "redact.patterns", Text: "more shapes to hide, see [below](#what-is-hidden)"},
 	{Path: "redact.patterns[].name", Unset: "`own pattern`", Text: "what a finding says"},
 	{Path: "redact.patterns[].regex", Text: "in Go's syntax; the group named `secret` is hidden, or all of the match"},

@@ -108,12 +108,6 @@ func (f *finder) byPattern() {
 			return
 		}
 		for _, m := range p.expr.FindAllStringSubmatchIndex(f.s, -1) {
-			if p.narrow != nil {
-				for _, part := range p.narrow(f.s[m[0]:m[1]]) {
-					f.spans = append(f.spans, span{m[0] + part[0], m[0] + part[1], p.name})
-				}
-				continue
-			}
 			a, b := p.secret(m)
 			if a < b {
 				f.spans = append(f.spans, span{a, b, p.name})

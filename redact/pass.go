@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +23,6 @@ type pass struct {
 	redactor *Redactor
 	seek     seeker
 	tool     string
-	goes     []string // members in which personal data stays
 	in       scan
 	out      []byte
 	path     []byte
@@ -94,21 +92,18 @@ func (p *pass) name(names *shownNames, raw, name string) {
 func (p *pass) object() {
 	pair := pair{program: program{object: p.in.at}}
 	p.open('{')
-	base, patterns := len(p.path), p.seek.finder.patterns
+	base := len(p.path)
 	var names shownNames
 	for i := 0; p.in.kind() != jsontext.KindEndObject; i++ {
 		p.comma(i)
 		raw := p.in.value()
 		name := p.in.says(raw)
-		if p.in.depth == 1 && slices.ContainsFunc(p.goes, func(goes string) bool { return strings.EqualFold(goes, name) }) {
-			p.seek.finder.patterns = p.redactor.Secrets().patterns
-		}
 		if base > 0 {
 			p.path = append(p.path, '.')
 		}
 		p.name(&names, raw, name)
 		p.member(name, &pair)
-		p.path, p.seek.finder.patterns = p.path[:base], patterns
+		p.path = p.path[:base]
 	}
 	p.close('}')
 }

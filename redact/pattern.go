@@ -22,8 +22,6 @@ type pattern struct {
 	name  string
 	expr  *regexp.Regexp
 	group int // 0: the match
-
-	narrow func(match string) [][2]int // gives the parts of a match that are meant; nil: see group
 }
 
 // secret returns where a match has its secret.

@@ -69,7 +69,6 @@ type Config struct {
 	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden. The owner sets it for cards: the record never has them
 	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
 	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
-	PII            []string  `yaml:"pii"`            // sorts of personal data to hide as well: mail, phone, card, iban; empty: none
 	Known          []string  `yaml:"-"`              // secrets by their value, those of the program itself; see minKnown
 }
 
@@ -80,7 +79,6 @@ type Redactor struct {
 	patterns       []pattern
 	known          known
 	making         *making
-	secrets        *Redactor // the same without personal data; nil: it hides none
 }
 
 // New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
@@ -98,48 +96,20 @@ func New(c Config) (*Redactor, error) {
 	}
 	r.known = newKnown(c.Known)
 	r.patterns, faults = c.compile(faults)
-	personal, faults := c.pii(faults)
-	r.patterns = append(r.patterns, personal...)
 	if len(faults) > 0 {
 		return nil, faults
-	}
-	if len(c.PII) > 0 {
-		c.PII = nil
-		var err error
-		if r.secrets, err = New(c); err != nil {
-			return nil, err
-		}
 	}
 	r.making.start()
 	return r, nil
 }
 
-// Secrets hides the same but personal data, which is no secret: what is decided by
-// whether a call holds one asks this.
-func (r *Redactor) Secrets() *Redactor {
-	if r.secrets == nil {
-		return r
-	}
-	return r.secrets
-}
-
-// Card is Params for people who decide: personal data stays in the members that say
-// where the call goes.
-func (r *Redactor) Card(tool string, params jsontext.Value, goes []string) Result {
-	return r.params(tool, params, goes)
-}
-
 // Params returns the params of a call to tool, by its canonical name, as they
 // may be shown.
 func (r *Redactor) Params(tool string, params jsontext.Value) Result {
-	return r.params(tool, params, nil)
-}
-
-func (r *Redactor) params(tool string, params jsontext.Value, goes []string) Result {
 	if !params.IsValid() {
 		return unreadable(params)
 	}
-	p := pass{redactor: r, tool: tool, goes: goes, in: scan{text: string(params), literal: bytes.IndexByte(params, '\\') < 0}}
+	p := pass{redactor: r, tool: tool, in: scan{text: string(params), literal: bytes.IndexByte(params, '\\') < 0}}
 	p.seek.begin(r)
 	p.value()
 	p.result.Params = p.out
@@ -172,7 +142,7 @@ func (r *Redactor) Bears(text string) bool {
 }
 
 func (r *Redactor) bears(text string) bool {
-	_, found := r.Secrets().Text(text)
+	_, found := r.Text(text)
 	return len(found) == maxFindings || slices.ContainsFunc(found, func(f Finding) bool {
 		return !namedKinds[f.Kind] && (f.Kind != pemKind || strings.Contains(text, "PRIVATE KEY"))
 	})

@@ -117,7 +117,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	if err := redactor.Wait(ctx); err != nil { // it hides everything then
 		p.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", p.hide.request(c), "err", err)
 	}
-	shown, secrets := p.hide.card(t), p.hide.secretsOnCard(t)
+	shown := p.hide.card(t)
 	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(), Call: t.callDigest(),
@@ -132,10 +132,8 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	a.Origins = originsOf(t)
 	warn(t, a)
 	hideAround(redactor, a)
-	whole := *a // with personal data, which is no secret
-	whole.Shown, whole.Hidden = secrets.Params, a.Hidden-shown.Hidden()+secrets.Hidden()
-	a.Lasting = t.verdict.Grantable && p.o.Visible(&whole) && t.conv.Lasting() && c.Context.SessionKey != ""
-	if a.Lasting && whole.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
+	a.Lasting = t.verdict.Grantable && p.o.Visible(a) && t.conv.Lasting() && c.Context.SessionKey != ""
+	if a.Lasting && a.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
 		a.Like, a.Targets = t.like().String(), t.like().Where()
 	}
 	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {

@@ -148,7 +148,7 @@ func (s *actions) lets(t *evaluation) bool {
 	if a.conversation != t.convID || a.turn != turns.KeyOf(t.call) || a.window != t.window() || a.agent != t.call.Agent() || a.generation != t.view.Generation || a.tool == t.call.Tool {
 		return false
 	}
-	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || s.over(a.turn) || !bearsNothing(s.hide.secrets(t)) {
+	if since := t.now().Sub(a.at); since < 0 || since > completesWithin || s.over(a.turn) || !bearsNothing(s.hide.shown(t)) {
 		return false
 	}
 	t.because(policy.CompletesRule, "It only enters a code for the last call of "+a.tool+", which you approved in this turn or which was allowed before outside content came in")

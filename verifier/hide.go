@@ -64,16 +64,6 @@ func (hd *hiding) shown(t *evaluation) *redact.Result {
 	return &t.shown
 }
 
-// secrets is the call's params with nothing but secrets hidden, for what is decided.
-func (hd *hiding) secrets(t *evaluation) *redact.Result {
-	r := hd.redactor()
-	if r.Secrets() == r {
-		return hd.shown(t)
-	}
-	found := r.Secrets().Params(t.call.Tool, t.call.Params)
-	return &found
-}
-
 // bearsNothing reports whether a call holds no secret. What is written to a file
 // is kept from cards and was looked through all the same.
 func bearsNothing(shown *redact.Result) bool {
@@ -83,24 +73,13 @@ func bearsNothing(shown *redact.Result) bool {
 	return !slices.ContainsFunc(shown.Findings, func(f redact.Finding) bool { return f.Kind != redact.FileBody })
 }
 
-// card is the call's params as a card shows them: where the call goes is not hidden
-// because it is personal data, and what it writes to files may be shown.
+// card is the call's params as a card shows them: what it writes to files may be shown.
 func (hd *hiding) card(t *evaluation) *redact.Result {
 	r := hd.o.Cards()
-	if r == hd.redactor() && r.Secrets() == r {
+	if r == hd.redactor() {
 		return hd.shown(t)
 	}
-	card := r.Card(t.call.Tool, t.call.Params, t.plan.Goes())
-	return &card
-}
-
-// secretsOnCard are the call's params as a card would show them if personal data were no reason to hide anything.
-func (hd *hiding) secretsOnCard(t *evaluation) *redact.Result {
-	r := hd.o.Cards()
-	if r == hd.redactor() {
-		return hd.secrets(t)
-	}
-	card := r.Secrets().Params(t.call.Tool, t.call.Params)
+	card := r.Params(t.call.Tool, t.call.Params)
 	return &card
 }
 

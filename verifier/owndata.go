@@ -152,7 +152,7 @@ func (d *ownData) isForeign(ctx context.Context, t *evaluation, services []strin
 // lets reports whether all that came into the conversation from outside is data that only the owner writes, and each of the call's values is from there
 // or from the user's messages. That others may have written there is looked up once more right before the call is allowed, see [quiet.holds].
 func (d *ownData) lets(ctx context.Context, t *evaluation) bool {
-	if !t.plan.OwnData.May || t.unheard() || !bearsNothing(d.hide.secrets(t)) || !d.only(ctx, t) || !d.values(ctx, t) {
+	if !t.plan.OwnData.May || t.unheard() || !bearsNothing(d.hide.shown(t)) || !d.only(ctx, t) || !d.values(ctx, t) {
 		return false
 	}
 	t.because(policy.OwnRule, "All of its values came from data that only you write, or from your messages, and nothing else came in from outside")

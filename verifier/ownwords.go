@@ -45,5 +45,5 @@ func (w *ownWords) lets(t *evaluation) bool {
 		return false
 	}
 	form := lineage.Form{Destinations: own.Destinations, Content: own.Content, Asked: own.Asked, AnyWords: own.AnyWords}
-	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(w.hide.secrets(t))
+	return form.Fits(all[len(all)-1].Text, t.call.Params) && bearsNothing(w.hide.shown(t))
 }

@@ -99,7 +99,7 @@ func (s *repeats) find(t *evaluation) (found repeatable, known bool) {
 // lets reports whether the very call was allowed before in this conversation, and a person has seen all that was written into the workspace since
 // outside content came in. That is looked up once more right before the call is allowed, see [quiet.holds].
 func (s *repeats) lets(ctx context.Context, t *evaluation) bool {
-	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !bearsNothing(s.hide.secrets(t)) || !s.mayRepeat(ctx, t) {
+	if !t.plan.Repeats || !t.verdict.LevelAlone || t.view.Lost || t.view.Secrets != session.HoldsNone || !bearsNothing(s.hide.shown(t)) || !s.mayRepeat(ctx, t) {
 		return false
 	}
 	t.view.Workspace = session.AllSeen

@@ -103,7 +103,7 @@ func (s *sites) returned(h *eventEvaluation) bool {
 // this turn. The user typed that host or a person approved it, in this turn, and so it is with all else that came into the conversation from outside.
 func (s *sites) lets(t *evaluation) bool {
 	page := &t.plan.Page
-	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || s.over(turns.KeyOf(t.call)) || !bearsNothing(s.hide.secrets(t)) {
+	if page.Address == "" || !page.Owners || t.unheard() || t.call.Context.RunID == "" || s.over(turns.KeyOf(t.call)) || !bearsNothing(s.hide.shown(t)) {
 		return false
 	}
 	approved, how := s.reaches(turns.KeyOf(t.call), page, s.o.Lineage(t.call.Client))

@@ -204,7 +204,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Inbox: true, Together: s.together, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
-			shown := g.live.Load().bodies.Card(a.Tool, params, a.TargetParams)
+			shown := g.live.Load().bodies.Params(a.Tool, params)
 			return shown.Params, shown.Hidden()
 		},
 	})
