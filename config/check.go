@@ -271,7 +271,6 @@ func (k risks) riskyPolicy() {
 	if k.Policy.Profile == "permissive" {
 		k.find(Warning, "profile", "permissive asks only once a conversation has read the web: mail and messages by others can drive every tool")
 	}
-	k.riskyWords()
 	for _, p := range []struct {
 		level taint.Level
 		mode  *taint.Mode
@@ -282,21 +281,6 @@ func (k risks) riskyPolicy() {
 	}
 	if k.Policy.MaxIterations > 100 {
 		k.find(Warning, "maxIterations", fmt.Sprintf("a loop may run %d times before it is stopped", k.Policy.MaxIterations))
-	}
-}
-
-// riskyWords says what a call that passes by the owner's message alone may do.
-func (k risks) riskyWords() {
-	alone := ""
-	if k.Caution.Auditor.Provider == "" {
-		alone = "; no auditor looks at them: set caution.auditor, or leave this off"
-	}
-	switch k.Policy.Taint.OwnWords {
-	case policy.OwnOff:
-	case policy.OwnAll:
-		k.find(Warning, "taint.ownWords", "calls pass unasked after outside content came in, because your last message has the form of a request: a text that you only pasted can have it too"+alone)
-	case policy.OwnValues:
-		k.find(Warning, "taint.ownWords", "outside content can choose the words of a message that you asked for, and it passes unasked: it can say that you quit"+alone)
 	}
 }
 

@@ -189,8 +189,6 @@ func (s *describer) words(path string, t reflect.Type) []string {
 		return names([]taint.Mode{taint.Allow, taint.Confirm, taint.Restrict})
 	case reflect.TypeFor[policy.SecretsGate]():
 		return []string{string(policy.SecretsAsk), string(policy.SecretsOff)}
-	case reflect.TypeFor[policy.OwnWords]():
-		return []string{string(policy.OwnAll), string(policy.OwnValues), string(policy.OwnOff)}
 	}
 	s.complain("say in schema.go which words %s (%s) can be", path, t)
 	return nil

@@ -245,7 +245,6 @@ func render(t *policy.Tool) string {
 	truth("leaves", t.Leaves)
 	list("destinations", t.Destinations)
 	list("content", t.Content)
-	list("asked", t.Asked)
 	truth("destructive", t.Destructive)
 	truth("money", t.Money)
 	truth("secret", t.Secret)

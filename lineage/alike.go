@@ -132,3 +132,13 @@ func Spelled(tool string, params jsontext.Value, content []string) string {
 	sum := sha256.Sum256([]byte(folded))
 	return hex.EncodeToString(names[:8]) + ":" + hex.EncodeToString(sum[:])
 }
+
+// isDestination reports whether any part of a path is the name of a destination.
+func isDestination(path string, names []string) bool {
+	for part := range strings.FieldsFuncSeq(path, func(c rune) bool { return c == '.' || c == '[' || c == ']' }) {
+		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, part) }) {
+			return true
+		}
+	}
+	return false
+}

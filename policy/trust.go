@@ -291,7 +291,7 @@ func cleanPath(name string) (string, bool) {
 // hinted takes the word of the tool's own definition, where it makes things worse.
 func (pl planner) hinted(h *toolcall.Hints) {
 	if h.Destroys() {
-		pl.Grantable, pl.Own = false, nil
+		pl.Grantable = false
 	}
 	if h.Outside() {
 		pl.Raise = untrusted

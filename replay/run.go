@@ -235,7 +235,7 @@ func (o *outcome) count(c *Call, p *played, allowed bool, by string) {
 
 // reasons are what lets a call pass unasked that would be asked about.
 var reasons = func() map[string]bool {
-	out := map[string]bool{verifier.ByOwnWords: true, verifier.ByGrant: true, verifier.ByDestination: true}
+	out := map[string]bool{verifier.ByGrant: true, verifier.ByDestination: true}
 	for _, rule := range policy.QuietRules() {
 		out[rule] = true
 	}

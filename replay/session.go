@@ -141,8 +141,7 @@ type record struct {
 	at       map[string]int // by conversation
 }
 
-// add takes one decision. What the user said is not in a record, so nothing in it
-// can pass as their own words.
+// add takes one decision. What the user said is not in a record.
 func (r *record) add(line []byte) error {
 	var e audit.Entry
 	if err := json.Unmarshal(line, &e); err != nil {

@@ -3,8 +3,27 @@ package verifier
 import (
 	"context"
 
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
+
+// By… is what consented: a grant that covers the call, one for calls to the same destinations, or one that a person gave for
+// those in every conversation of the agent.
+const (
+	ByGrant       = "grant"
+	ByDestination = "destination"
+	ByCompletes   = policy.CompletesRule
+	ByStanding    = "standing-consent"
+)
+
+// grantedBy is what a grant is called in the record.
+func grantedBy(g *session.Grant) string {
+	if g.IsDestination() {
+		return ByDestination
+	}
+	return ByGrant
+}
 
 // consent finds what lets the call pass: the policy with the auditor's leave, a
 // grant, the auditor where it may answer, or a person. It
@@ -24,7 +43,7 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 		return nil
 	}
 	if t.by = v.quiet.reason(ctx, t); t.by != "" {
-		return v.auditing.audit(ctx, t) // the owner's words may be old, or mean something else
+		return v.auditing.audit(ctx, t)
 	}
 	ask := v.people.question(ctx, t)
 	if g := v.people.granted(t, ask); g != nil {

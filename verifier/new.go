@@ -62,7 +62,7 @@ func assemble(o *Options) *Verifier {
 	v.admitter = &admitter{o: o, kin: &kin{o: o, exposure: seen, floor: floor}, jobs: &jobs{o: o, hide: hide}, exposure: seen, floor: floor}
 	v.people = &people{o: o, hide: hide, judging: v.judging, texts: known, results: v.results, over: v.turns.IsOver}
 	v.quiet = &quiet{
-		o: o, exposure: seen, words: ownWords{hide},
+		o: o, exposure: seen,
 		actions: actions{hide: hide, over: v.turns.IsOver},
 		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
 		own:     ownData{o: o, hide: hide, exposure: seen, texts: known},

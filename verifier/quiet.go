@@ -14,7 +14,6 @@ type quiet struct {
 	o        *Options
 	exposure *exposure
 
-	words   ownWords
 	actions actions
 	sites   sites
 	own     ownData
@@ -24,8 +23,6 @@ type quiet struct {
 // reason names the first reason that holds, as the record has it; empty: none does.
 func (q *quiet) reason(ctx context.Context, t *evaluation) string {
 	switch {
-	case q.words.lets(t):
-		return ByOwnWords
 	case q.actions.lets(t):
 		return ByCompletes
 	case q.o.Shared: // what another process has heard is not known here

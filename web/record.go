@@ -424,7 +424,10 @@ func decidedBy(e *audit.Entry) string {
 	case e.Error == "unanswered":
 		return "no answer yet"
 	}
-	return cmp.Or(map[string]string{verifier.ByGrant: "your grant", verifier.ByStanding: "your standing consent", verifier.ByDestination: "your grant for the same destination", verifier.ByOwnWords: "your own words", verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope"}[e.By], "policy")
+	return cmp.Or(map[string]string{
+		verifier.ByGrant: "your grant", verifier.ByStanding: "your standing consent", verifier.ByDestination: "your grant for the same destination",
+		verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope",
+	}[e.By], "policy")
 }
 
 // foreignText is a sentence with what others wrote in it, as it can be seen.

@@ -26,7 +26,6 @@ type SimulateCmd struct {
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
 	More     []string `arg:"" optional:"" name:"file" help:"More files of sessions."`
 	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
-	OwnWords string   `help:"As taint.ownWords in the config: words, values or off." enum:",words,values,off" default:"" placeholder:"HOW"`
 	LeaveOut bool     `name:"leave-one-out" help:"Play once for each tool that the config labels, each time without its label."`
 	JSON     bool     `help:"Print the numbers as JSON."`
 }
@@ -78,9 +77,6 @@ func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
 	}
 	if err := c.add(cfg); err != nil {
 		return policy.Config{}, err
-	}
-	if c.OwnWords != "" {
-		cfg.Policy.Taint.OwnWords = policy.OwnWords(c.OwnWords)
 	}
 	return cfg.Policy, nil
 }
