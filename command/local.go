@@ -17,7 +17,8 @@ func (c *Command) Local() bool {
 // localPrograms are the programs of [PlainLocal].
 var localPrograms = set("pwd ls git rg grep date uname whoami hostname uptime nproc arch id df free node python python3 ruby perl php gcc clang make docker pip pip3")
 
-// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its programs are known for that.
+// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its
+// programs are known for that.
 func (c *Command) Repeatable() bool {
 	if c.Builds() {
 		return !slices.ContainsFunc(c.Runs, func(what string) bool { return strings.HasPrefix(what, "git ") && !gitReads[what] })

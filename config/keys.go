@@ -94,7 +94,6 @@ var keys = []Key{
 	{Path: "quiet", Text: "reasons for which a call passes unasked although outside content came in, see [labels](labels.md#reasons-not-to-ask)"},
 	{Path: "quiet.completes", Default: true, Text: "the one-time code for what you approved in this turn, by a tool with the label `completes`"},
 	{Path: "quiet.own", Default: false, Text: "calls whose values came only from tools with the label `own`, or from your messages, where nothing else came in from outside"},
-	{Path: "quiet.repeat", Default: false, Text: "commands that only read, build or test, if the very call was allowed before in the conversation"},
 	{Path: "quiet.site", Default: true, Text: "pages whose address you typed in this turn, or that a page links to of a host that you typed or approved in this turn, by a tool with the label `fetches`"},
 	{Path: "quiet.local", Default: true, Text: "commands that only list and search files of the workspace, stage, commit and show changes there, or say which machine or version it is"},
 	{Path: "policies", Text: "rules of your own, which only tighten, see [below](#policies)"},

@@ -35,7 +35,6 @@ type Plan struct {
 	TestsAll     bool   // it only builds and tests, and runs all modules of the workspace
 	Attaches     bool   // a line of its text has a file attached
 	OnlyReads    bool   // it is a command in a run of the owner's that only reads in the workspace, and runs nothing from there
-	Repeats      bool   // where [Quiet.Repeat] is on: it only reads, builds or tests, so that the very call may be repeated
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
@@ -181,13 +180,11 @@ func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 		(isOwners(c, &pl.Initiator) || isSubagents(c, &pl.Initiator))
 }
 
-// quietCommand notes whether a command may pass where it asks: one that stays inside, or one that was allowed before.
+// quietCommand notes whether a command stays inside the workspace.
 func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
 	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && plan.only.ok && isOwners(c, &plan.Initiator)
-	bears := plan.Secret != "" || plan.Gives != ""
-	plan.local = inside && p.quiet.Local && !plan.strict && !bears && plan.isLocal(c, does)
+	plan.local = inside && p.quiet.Local && !plan.strict && plan.Secret == "" && plan.Gives == "" && plan.isLocal(c, does)
 	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
-	plan.Repeats = inside && p.quiet.Repeat && !plan.strict && !bears && does.Repeatable()
 }
 
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs already, the same words may do anything.

@@ -27,9 +27,6 @@ type Quiet struct {
 	Local bool `yaml:"local"`
 	// Own lets a call pass whose values came only from tools with the label own, or from the user's messages, if nothing else came in from outside.
 	Own bool `yaml:"own"`
-	// Repeat lets a command pass that only reads, builds or tests, if the very call was allowed before in
-	// the conversation.
-	Repeat bool `yaml:"repeat"`
 	// Site lets a page be fetched whose address the user typed in this turn, or that a
 	// page of a host links to which the user typed or a person approved in this turn.
 	Site bool `yaml:"site"`
@@ -40,14 +37,13 @@ const (
 	CompletesRule = "completes"
 	localRule     = "local"
 	OwnRule       = "own"
-	RepeatRule    = "repeat"
 	SiteRule      = "site"
 )
 
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
 func QuietRules() []string {
-	return []string{CompletesRule, localRule, OwnRule, RepeatRule, SiteRule, seenRule, lookRule}
+	return []string{CompletesRule, localRule, OwnRule, SiteRule, seenRule, lookRule}
 }
 
 // isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
@@ -199,9 +195,6 @@ func (pl *Plan) Consents() (out []string) {
 	}
 	if pl.local {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
-	}
-	if pl.Repeats {
-		out = append(out, RepeatRule+": if this very call was allowed before outside content came in, or you said yes to it, and you have seen all that was written into the workspace since.")
 	}
 	if pl.OwnData.May {
 		out = append(out, OwnRule+": if its values came only from tools that you labelled own: true, or from your messages, and nothing else came in from outside.")

@@ -16,7 +16,7 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 		warns  string
 	}{
 		"own":               {policy.Config{Quiet: policy.Quiet{Own: true}}, "quiet.own"},
-		"strict":            {policy.Config{Quiet: policy.Quiet{Repeat: true}, Profile: "strict"}, "quiet"},
+		"strict":            {policy.Config{Quiet: policy.Quiet{Own: true}, Profile: "strict"}, "quiet"},
 		"strict by default": {policy.Config{Quiet: policy.Quiet{Completes: true, Local: true, Site: true}, Profile: "strict"}, ""},
 		"none":              {policy.Config{}, ""},
 	} {
@@ -36,17 +36,17 @@ func TestAReasonThatCanNeverHoldIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestWhatReadsASecretIsNotSaidToPass as local, or if it is repeated: it asks for the secret, wherever the command stays.
+// TestWhatReadsASecretIsNotSaidToPass as local: it asks for the secret, wherever the command stays.
 func TestWhatReadsASecretIsNotSaidToPass(t *testing.T) {
 	t.Parallel()
-	p := must(t, policy.Config{Quiet: policy.Quiet{Local: true, Repeat: true}})
+	p := must(t, policy.Config{Quiet: policy.Quiet{Local: true}})
 	says := func(reason, command string) bool {
 		c := call("exec", `{"command":"`+command+`"}`)
 		c.Context.SenderIsOwner, c.Context.Platform = true, "linux"
 		plan := p.Plan(c)
 		return slices.ContainsFunc(plan.Consents(), func(s string) bool { return strings.HasPrefix(s, reason+": ") })
 	}
-	for reason, commands := range map[string][]string{"local": {"ls", "git log -3", "grep foo main.go"}, "repeat": {"ls", "cat main.go", "grep foo main.go"}} {
+	for reason, commands := range map[string][]string{"local": {"ls", "git log -3", "grep foo main.go"}} {
 		for _, command := range commands {
 			if !says(reason, command) {
 				t.Errorf("%s is not said to pass: %s", command, reason)

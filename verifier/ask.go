@@ -22,7 +22,6 @@ type people struct {
 	hide    *hiding
 	judging *judging
 	texts   *texts
-	repeats *repeats
 	results *resultLevels
 	over    func(turns.Key) bool // whether a turn is over
 }
@@ -45,7 +44,6 @@ func (p *people) ask(ctx context.Context, t *evaluation, a *approval.Ask) *denia
 // taken of that time before is gone.
 func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
 	t.held, t.visible = true, p.o.Visible(a)
-	p.repeats.asked(t)
 	p.results.note(t, true)
 	waited := time.Since(t.started)
 	ruling, t.pending, err = p.o.Desk.Put(ctx, &approval.Request{

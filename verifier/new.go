@@ -66,9 +66,7 @@ func assemble(o *Options) *Verifier {
 		actions: actions{hide: hide, over: v.turns.IsOver},
 		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
 		own:     ownData{o: o, hide: hide, exposure: seen, texts: known},
-		repeats: repeats{o: o, hide: hide, workspace: v.workspace, question: v.people.question},
 	}
-	v.people.repeats = &v.quiet.repeats
 	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
 	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}
 	v.endings = &endings{o: o, hide: hide, recorder: v.recorder, ending: make(chan struct{}, endAtOnce)}

@@ -17,7 +17,6 @@ type quiet struct {
 	actions actions
 	sites   sites
 	own     ownData
-	repeats repeats
 }
 
 // reason names the first reason that holds, as the record has it; empty: none does.
@@ -30,8 +29,6 @@ func (q *quiet) reason(ctx context.Context, t *evaluation) string {
 		return policy.SiteRule
 	case q.own.lets(ctx, t):
 		return policy.OwnRule
-	case q.repeats.lets(ctx, t):
-		return policy.RepeatRule
 	}
 	return ""
 }
@@ -39,8 +36,6 @@ func (q *quiet) reason(ctx context.Context, t *evaluation) string {
 // holds reports whether the reason still holds right before the call is allowed: an auditor or another verifier may have taken long to answer.
 func (q *quiet) holds(ctx context.Context, t *evaluation) bool {
 	switch t.by {
-	case policy.RepeatRule:
-		return q.repeats.mayRepeat(ctx, t)
 	case policy.OwnRule:
 		return q.own.only(ctx, t)
 	}
@@ -65,20 +60,16 @@ func (q *quiet) allowing(t *evaluation) {
 	}
 }
 
-// allowed notes a call that was allowed, for those that complete or repeat it.
+// allowed notes a call that was allowed, for those that complete it.
 func (q *quiet) allowed(t *evaluation) {
 	if t.plan.Acts {
 		q.actions.allowed(t)
-	}
-	if t.plan.Repeats {
-		q.repeats.allowed(t)
 	}
 }
 
 // hear notes what an event changes, and where outside content is from that it reports. The result of a call is noted with the call, where that is known.
 func (q *quiet) hear(h *eventEvaluation) {
 	q.actions.hear(h)
-	q.repeats.hear(h)
 	if h.report.Raise < taint.Shared || h.heard.Replayed || q.sites.returned(h) || q.own.returned(h) {
 		return
 	}

@@ -3,7 +3,6 @@ package verifier
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
@@ -14,10 +13,6 @@ import (
 type workspace struct {
 	o    *Options
 	hide *hiding
-
-	mu      sync.Mutex
-	writes  map[string]int64 // how often calls of a client wrote files unseen, and
-	written int64            // those of all clients did: they may share a workspace
 }
 
 // workspaceOf is where it is kept that files were written unseen: with the workspace of a client, which its conversations
@@ -49,26 +44,7 @@ func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
 	if err := w.o.Store.Expose(ctx, place, what); err != nil {
 		return w.o.storeFault(ctx, "expose", err)
 	}
-	w.count(t.call.Client)
 	return nil
-}
-
-// count notes that a call wrote files unseen. What the calls of other clients repeat may be run by these.
-func (w *workspace) count(client string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.writes == nil {
-		w.writes = make(map[string]int64)
-	}
-	w.writes[strings.Clone(client)]++
-	w.written++
-}
-
-// others is how often calls of other clients wrote unseen.
-func (w *workspace) others(client string) int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.written - w.writes[client]
 }
 
 // look looks, where that matters, whether all that was written was seen.
