@@ -51,7 +51,6 @@ type Part struct {
 	Matched int    // of word runs: how many were seen there
 	Of      int    // of word runs: how many there are
 
-	usual bool // it is written as its fingerprint is made, but for case and the marks between digits
 }
 
 // Argument is one text or number among a call's params.
@@ -61,7 +60,6 @@ type Argument struct {
 	Source Source // of From Tool: the least trusted, of several the latest
 	Parts  []Part
 	Cut    bool // only its beginning was looked at
-	Whole  bool // of From Tool: it is a text that is one address, link, path, id, phone or account number in its usual spelling, and nothing else
 }
 
 // Limits of what is said about one call.
@@ -133,7 +131,7 @@ func (x *Index) argument(ctx context.Context, l leaf, left int, keys []Key) (a A
 		return a, 0, err
 	}
 	from, source := t.verdict()
-	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut, Whole: !l.bare && t.isWhole(l.text, source)}, len(f.chars), nil
+	return Argument{Path: l.path, From: from, Source: source, Parts: shown(t.parts), Cut: f.cut}, len(f.chars), nil
 }
 
 // shown cuts a long list of parts; what came from a tool is cut last.
@@ -188,7 +186,7 @@ func (t *tracing) values(ctx context.Context, items []item) error {
 		if from == User {
 			t.mark(i)
 		}
-		t.parts = append(t.parts, Part{Kind: i.kind, Text: t.slice(i.from, i.to), From: from, Source: source, usual: t.isUsual(i)})
+		t.parts = append(t.parts, Part{Kind: i.kind, Text: t.slice(i.from, i.to), From: from, Source: source})
 	}
 	return nil
 }
@@ -249,23 +247,6 @@ func (t *tracing) runs(ctx context.Context, items []item) error {
 		add(Part{From: Nowhere}, nowhere)
 	}
 	return nil
-}
-
-// isWhole reports whether the argument is one value that came from this source. A host is a part of many values, and an amount may be any number.
-func (t *tracing) isWhole(text string, source Source) bool {
-	return !t.cut && slices.ContainsFunc(t.parts, func(p Part) bool {
-		return p.From == Tool && p.Kind != Words && p.Kind != Host && p.Kind != Amount && p.Source == source && p.usual && p.Text == text
-	})
-}
-
-// isUsual reports whether a value is written as its fingerprint is made: a link has no user and no fragment, a path no doubled slash.
-func (t *tracing) isUsual(i item) bool {
-	text := t.slice(i.from, i.to)
-	switch i.kind { //nolint:exhaustive // numbers have marks between their digits
-	case URL, Path, Email, ID:
-		return strings.EqualFold(text, i.value) || i.kind == URL && strings.EqualFold(text+"/", i.value)
-	}
-	return true
 }
 
 func (t *tracing) verdict() (From, Source) {

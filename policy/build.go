@@ -18,8 +18,7 @@ type builder struct {
 	tools    map[string]*facts
 	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
 	labels   map[string]labels
-	owned    map[string][]string // as in Policy
-	places   [][]byte            // where secrets are kept
+	places   [][]byte // where secrets are kept
 	trust    map[string][]*trustRule
 	inside   []string // trust.directories; nil where there are none
 	declared []*declared
@@ -29,7 +28,7 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels), owned: map[string][]string{}}
+	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels)}
 	for _, f := range shipped {
 		b.tools[f.name], b.known[f.name] = &f, true
 	}
@@ -55,7 +54,7 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared),
-		inside: b.inside, quiet: b.config.Quiet, owned: b.owned, gated: b.config.Taint.Secrets != SecretsOff,
+		inside: b.inside, quiet: b.config.Quiet, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()
 	if u := b.config.Trust.UnknownSender; u != nil {

@@ -164,7 +164,6 @@ func (b *builder) readNames(path string, names []string) map[string]bool {
 // checkRisks says in words what the owner may not have meant.
 func (b *builder) checkRisks(p *Policy) {
 	b.checkHidden(p)
-	b.checkQuiet(p)
 	if !p.gated {
 		b.warn("taint.secrets", "a conversation that has read secrets may send to anyone unasked, as long as no secret is recognised in what it sends")
 	}

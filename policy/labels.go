@@ -41,8 +41,6 @@ type Tool struct {
 	// Fetches says that it gets the page of its argument url as a stranger would: it
 	// carries no cookies and no login, sends no form, and what it gets is not run.
 	Fetches *bool `yaml:"fetches"`
-	// Own says that all it returns was written by the owner, and that no one else can write there, see [Quiet]. Only a person says so.
-	Own *bool `yaml:"own"`
 	// Service names what it is a tool of. Empty: the server of an
 	// mcp__server__tool; of any other tool it is not known.
 	Service string `yaml:"service"`
@@ -119,8 +117,7 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.money, t.Money)
 	setIf(&f.completes, t.Completes)
 	setIf(&f.plainFetch, t.Fetches)
-	setIf(&f.owned, t.Own)
-	f.labelled, f.service = true, t.Service
+	f.service = t.Service
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}
@@ -131,7 +128,6 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	b.readSafe(path, f, t.Safe)
 	b.checkCompletes(path, f)
 	b.checkFetches(path, f)
-	b.checkOwn(path, f)
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {
 		l.destinations = t.Destinations

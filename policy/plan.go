@@ -38,9 +38,8 @@ type Plan struct {
 	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
 	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
 	Service      string // where it is on: what the call is a tool of; empty: not known
-	OwnData      OwnData
-	Page         Page // where [Quiet.Site] is on: the page that it gets without cookies
-	Completes    bool // its form is that of a call which may complete another one, see [Plan.completing]
+	Page         Page   // where [Quiet.Site] is on: the page that it gets without cookies
+	Completes    bool   // its form is that of a call which may complete another one, see [Plan.completing]
 
 	ruling
 	strict    bool

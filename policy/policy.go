@@ -45,8 +45,7 @@ type Policy struct {
 	secrets secretIndex
 	inside  []string // the directories that the owner trusts; nil: all
 	quiet   Quiet
-	owned   map[string][]string // services whose data only the owner writes, and the servers that they are read from
-	gated   bool                // a conversation that has read secrets asks before anything leaves the machine
+	gated   bool // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

@@ -25,8 +25,6 @@ type Quiet struct {
 	// Local lets a command pass that only lists and searches files of the workspace,
 	// stages, commits and shows changes there, or says which machine or version it is: see [command.PlainLocal].
 	Local bool `yaml:"local"`
-	// Own lets a call pass whose values came only from tools with the label own, or from the user's messages, if nothing else came in from outside.
-	Own bool `yaml:"own"`
 	// Site lets a page be fetched whose address the user typed in this turn, or that a
 	// page of a host links to which the user typed or a person approved in this turn.
 	Site bool `yaml:"site"`
@@ -36,14 +34,13 @@ type Quiet struct {
 const (
 	CompletesRule = "completes"
 	localRule     = "local"
-	OwnRule       = "own"
 	SiteRule      = "site"
 )
 
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
 func QuietRules() []string {
-	return []string{CompletesRule, localRule, OwnRule, SiteRule, seenRule, lookRule}
+	return []string{CompletesRule, localRule, SiteRule, seenRule, lookRule}
 }
 
 // isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
@@ -101,7 +98,6 @@ func (pl *Plan) InWorkspace() bool { return pl.Workspace || pl.local }
 func (p *Policy) quieting(pl *Plan, c *toolcall.Call) {
 	p.completing(pl, c)
 	p.page(pl, c)
-	p.ownData(pl, c)
 }
 
 // completing says whether a call acts, on what, and whether it could be one that
@@ -111,7 +107,7 @@ func (p *Policy) completing(pl *Plan, c *toolcall.Call) {
 		return
 	}
 	r := pl.rule
-	pl.Acts = pl.mayAct()
+	pl.Acts = pl.sink || pl.Anything || pl.Writes != WritesNothing || !pl.Reach.empty()
 	pl.Service = r.serviceOf(c.Tool)
 	pl.Completes = r.completes && pl.Service != "" && pl.Grantable && !c.Hints.Destroys() && saysOnlyACode(c.Params) && isOwners(c, &pl.Initiator)
 }
@@ -175,18 +171,6 @@ func (w *problems) checkCompletes(path string, f *facts) {
 	}
 }
 
-// checkQuiet finds reasons that are switched on and can never hold.
-func (w *problems) checkQuiet(p *Policy) {
-	q := p.quiet
-	q.Completes, q.Local, q.Site = false, false, false // these are on by default
-	switch {
-	case p.strict && q != (Quiet{}):
-		w.warn("quiet", "has no effect: under the profile strict none of these reasons holds")
-	case q.Own && len(p.owned) == 0:
-		w.warn("quiet.own", "has no effect: no tool is labelled own: true")
-	}
-}
-
 // Consents says, one sentence each, by which reasons a call of this form may pass
 // unasked where it would ask, and what it takes besides its form.
 func (pl *Plan) Consents() (out []string) {
@@ -195,9 +179,6 @@ func (pl *Plan) Consents() (out []string) {
 	}
 	if pl.local {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
-	}
-	if pl.OwnData.May {
-		out = append(out, OwnRule+": if its values came only from tools that you labelled own: true, or from your messages, and nothing else came in from outside.")
 	}
 	if site := pl.sites(); site != "" {
 		out = append(out, site)

@@ -28,11 +28,9 @@ type traits struct {
 	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
 	open        bool // what it runs can be typed into later, and that is not asked about: see [openShell]
 	plainFetch  bool // it gets the page of an address as a stranger would: no cookies, no login, no form
-	owned       bool // all it returns was written by the owner, and no one else can write there
 	completes   bool // all it does is to take the one-time code for what was begun on the same service
 
-	labelled bool   // the owner's config says something of it
-	service  string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
+	service string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
 }
 
 // The kinds of tools there are.

@@ -90,19 +90,14 @@ func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, 
 	return s, nil
 }
 
-// overtaken reports whether something was written unseen since the call was judged, or the reason for which it passes holds no longer. A write
-// notes it before it is allowed, and this looks right before the call is.
+// overtaken reports whether something was written unseen since the call was judged. A write notes it before it is allowed, and this
+// looks right before the call is.
 func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && v.workspace.unseen(ctx, t) != nil || !v.quiet.holds(ctx, t)
+	return t.view.Workspace == session.AllSeen && v.workspace.unseen(ctx, t) != nil
 }
 
-// writes notes, before the call is allowed, what it writes: into the owner's data, and into the workspace.
+// writes notes, before the call is allowed, what it writes into the workspace.
 func (v *Verifier) writes(ctx context.Context, t *evaluation) *denial {
-	if len(t.plan.OwnData.Taint) > 0 {
-		if no := v.quiet.own.taints(ctx, t); no != nil {
-			return no
-		}
-	}
 	if t.plan.Writes == policy.WritesNothing {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (v *Verifier) consent(ctx context.Context, t *evaluation) *denial {
 	case t.person:
 		return nil
 	}
-	if t.by = v.quiet.reason(ctx, t); t.by != "" {
+	if t.by = v.quiet.reason(t); t.by != "" {
 		return v.auditing.audit(ctx, t)
 	}
 	ask := v.people.question(ctx, t)

@@ -145,20 +145,6 @@ func (w *exposure) find(id [16]byte) *watched {
 	return one
 }
 
-// own are the services whose data came into a conversation, where nothing else did from outside; else none.
-func (w *exposure) own(id [16]byte) (services []string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, from := range w.look(id).outside {
-		service, ok := strings.CutPrefix(from, ownOf(""))
-		if !ok {
-			return nil
-		}
-		services = append(services, service)
-	}
-	return services
-}
-
 // anyOutside is outside content of which more is not known.
 const anyOutside = "*"
 

@@ -84,10 +84,6 @@ func (l *listener) hear(ctx context.Context, h *eventEvaluation) loop.Answer {
 	if no := l.take(ctx, h); no != nil {
 		return Refused(e.Name, no.reason)
 	}
-	call, known := l.results.of(h)
-	if no := l.quiet.own.ranUnasked(ctx, h, known && !call.waiting && !call.denied); no != nil {
-		return Refused(e.Name, no.reason)
-	}
 	l.judging.runs.counted(h.call, e.Iteration)
 	if e.Name == loop.AfterToolCall {
 		l.auditing.cautionResult(h)

@@ -65,7 +65,6 @@ func assemble(o *Options) *Verifier {
 		o: o, exposure: seen,
 		actions: actions{hide: hide, over: v.turns.IsOver},
 		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
-		own:     ownData{o: o, hide: hide, exposure: seen, texts: known},
 	}
 	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
 	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}

@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"context"
-
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -16,42 +14,26 @@ type quiet struct {
 
 	actions actions
 	sites   sites
-	own     ownData
 }
 
 // reason names the first reason that holds, as the record has it; empty: none does.
-func (q *quiet) reason(ctx context.Context, t *evaluation) string {
+func (q *quiet) reason(t *evaluation) string {
 	switch {
 	case q.actions.lets(t):
 		return ByCompletes
 	case q.o.Shared: // what another process has heard is not known here
 	case q.sites.lets(t):
 		return policy.SiteRule
-	case q.own.lets(ctx, t):
-		return policy.OwnRule
 	}
 	return ""
-}
-
-// holds reports whether the reason still holds right before the call is allowed: an auditor or another verifier may have taken long to answer.
-func (q *quiet) holds(ctx context.Context, t *evaluation) bool {
-	switch t.by {
-	case policy.OwnRule:
-		return q.own.only(ctx, t)
-	}
-	return true
 }
 
 // allowing notes, before a call is allowed, where what it brings in is from.
 func (q *quiet) allowing(t *evaluation) {
 	if level := taint.Worse(t.plan.Brings(&t.view), t.brings); !t.plan.Clean(level) || level >= taint.Shared {
 		from := anyOutside
-		switch {
-		case t.plan.Page.Host != "":
+		if t.plan.Page.Host != "" {
 			from = pageOf(t.plan.Page.Host)
-		case t.plan.OwnData.Reads != "":
-			from = ownOf(t.plan.OwnData.Reads)
-			q.own.note(t)
 		}
 		q.exposure.brought(t.convID, from)
 	}
@@ -70,7 +52,7 @@ func (q *quiet) allowed(t *evaluation) {
 // hear notes what an event changes, and where outside content is from that it reports. The result of a call is noted with the call, where that is known.
 func (q *quiet) hear(h *eventEvaluation) {
 	q.actions.hear(h)
-	if h.report.Raise < taint.Shared || h.heard.Replayed || q.sites.returned(h) || q.own.returned(h) {
+	if h.report.Raise < taint.Shared || h.heard.Replayed || q.sites.returned(h) {
 		return
 	}
 	q.exposure.brought(h.convID, anyOutside)

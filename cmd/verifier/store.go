@@ -9,7 +9,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/redis"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
@@ -45,20 +44,9 @@ func (c *StoreStatusCmd) Run(a *app) error {
 	})
 }
 
-// Run accepts. Whether others have written to services that are labelled own is not known any more.
+// Run accepts.
 func (c *StoreAcceptLossCmd) Run(a *app) error {
-	cfg, err := c.quietConfig(a)
-	if err != nil {
-		return err
-	}
-	rules, _, err := policy.New(cfg.Policy)
-	if err != nil {
-		return err
-	}
 	return c.with(a, func(ctx context.Context, name string, s backend) error {
-		if err := verifier.MarkForeign(ctx, s, rules.OwnServices()); err != nil {
-			return err
-		}
 		if err := s.AcceptLoss(ctx); err != nil {
 			return err
 		}
