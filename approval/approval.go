@@ -147,9 +147,6 @@ const (
 	askSlack       = 250 * time.Millisecond // for the store, once a call has been held: its caller waits for an answer
 	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
 	leaveDeadline  = 2 * time.Second        // for taking a request off its card, once it waits no more
-	leaveAtOnce    = 2
-	answerFirst    = time.Second // before that, where a crowd leaves
-	crowd          = 100
 	swapTries      = 100
 	pausesEvery    = 10 * time.Second
 	defaultPrompts = 60

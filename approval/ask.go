@@ -21,7 +21,6 @@ type asker struct {
 	tickets      *tickets
 	heldParams   *heldParams
 	recentAsks   recentCards // by conversation and digest
-	leaving      leaveQueue
 }
 
 // Request is a call that needs a person.
@@ -80,34 +79,23 @@ var ErrRecord = errors.New("approval: the question could not be recorded")
 // ErrNobody says that a card reached no one.
 var ErrNobody = errors.New("approval: the question could not be put to anyone")
 
-// Put puts a call to people, or joins the card that asks about it already. It
-// gives an answer that was given before; where there is none yet it gives what
-// waits for it.
-func (as *asker) Put(ctx context.Context, r *Request) (ruling Ruling, held *Waiting, err error) {
+// Ask puts a call to people, or joins the card that asks about it already, and
+// waits for the answer as long as the request may be held.
+func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
 	if as.ctx.Err() != nil {
-		return Ruling{}, nil, ErrStopped
+		return Ruling{}, ErrStopped
 	}
 	if err := as.canAsk(&r.Ask); err != nil {
-		return Ruling{}, nil, fmt.Errorf("%w: %w", ErrNobody, err)
+		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
-	w := as.waiting(r)
-	defer func() {
-		if held == nil {
-			w.end()
-		}
-	}()
+	w := as.waits(r)
+	defer w.end()
 	// A caller that leaves now leaves the question behind, for one retry.
 	if w.card, err = as.presentInTime(context.WithoutCancel(ctx), r); err != nil {
-		ruling, err = unasked(err)
-		return ruling, nil, err
+		return unasked(err)
 	}
 	as.waiters.add(w.card, &w.waiter)
-	ruling, settled, err := w.look(ctx)
-	if err != nil || settled {
-		ruling.Waited = time.Since(w.began)
-		return ruling, nil, err
-	}
-	return Ruling{}, w, nil
+	return w.wait(ctx)
 }
 
 // unasked is what becomes of a call that was not put to anyone.
@@ -122,15 +110,6 @@ func unasked(err error) (Ruling, error) {
 		return Ruling{Muted: n.muted, Away: !n.muted, Again: n.until}, nil
 	}
 	return Ruling{}, err
-}
-
-// Ask is Put, and waits for the answer as long as the request may be held.
-func (as *asker) Ask(ctx context.Context, r *Request) (Ruling, error) {
-	ruling, waiting, err := as.Put(ctx, r)
-	if waiting != nil {
-		return waiting.Wait(ctx)
-	}
-	return ruling, err
 }
 
 // showing is how long a card may take to reach someone: a moment even where all

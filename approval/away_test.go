@@ -63,13 +63,7 @@ func put(t testing.TB, d *approval.Desk, c *clock, edit func(*approval.Request))
 			edit(r)
 		}
 	})
-	ruling, held, err := d.Put(t.Context(), &r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if held != nil {
-		ruling, err = held.Wait(t.Context())
-	}
+	ruling, err := d.Ask(t.Context(), &r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package approval_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -80,44 +79,6 @@ func TestAWaitThatTheDeskEndsLeavesTheCardForOneRetry(t *testing.T) {
 	if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Yes {
 		t.Errorf("the retry got %+v", got)
 	}
-}
-
-// A crowd that is sent away is answered first, all of it, and then taken off its
-// cards.
-func TestACrowdThatIsSentAwayIsTakenOffItsCardsOnceAllAreAnswered(t *testing.T) {
-	const calls = 120
-	synctest.Test(t, func(t *testing.T) {
-		s := &counting{Store: openStore(t)}
-		many := func(o *approval.Options) {
-			o.Terms.MaxOpen, o.Terms.MaxPromptsPerHour, o.Poll = calls, calls, time.Hour
-		}
-		d := openDesk(t, s, many)
-		var rulings []<-chan approval.Ruling
-		for i := range calls { // each of another turn, so that each has a card
-			rulings = append(rulings, ask(t, d, func(r *approval.Request) { r.Ask.Run = fmt.Sprint(i) }))
-		}
-		<-time.After(time.Second)
-		synctest.Wait()
-		d.Stop()
-		for _, ruling := range rulings {
-			if r := <-ruling; !r.Stopped || r.Yes {
-				t.Fatalf("got %+v", r)
-			}
-		}
-		if n := s.loads.Load(); n != calls*loadsToWait {
-			t.Errorf("cards were read %d times before all were answered, want %d", n, calls*loadsToWait)
-		}
-		d.Close()
-		cards, _, err := openDesk(t, s, many).Waiting(t.Context())
-		if err != nil || len(cards) != calls {
-			t.Fatalf("%d cards wait, %v", len(cards), err)
-		}
-		for _, c := range cards {
-			if n := len(c.Questions[0].Holders); n != 0 {
-				t.Errorf("%d requests still stand on a card", n)
-			}
-		}
-	})
 }
 
 // The caller stops waiting long before the question ends.

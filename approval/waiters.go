@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // waiters are the held requests of this process, by card. A wake is a hint to
@@ -78,16 +77,6 @@ func (w *waiters) wakeBehind(id string, version int64) {
 			one.wake()
 		}
 	}
-}
-
-// patience is how long a caller that gives up waits, so that the others are answered first.
-func (w *waiters) patience() time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.byID) > crowd {
-		return answerFirst
-	}
-	return 0
 }
 
 func (w *waiters) ids() []string {

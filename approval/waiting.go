@@ -8,9 +8,8 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// Waiting is a request on a card that waits for the answer. There may
-// be thousands: it keeps what it needs to know the answer by, and no more.
-type Waiting struct {
+// waiting is a request on a card that waits for the answer.
+type waiting struct {
 	waiter
 
 	asker           *asker
@@ -25,28 +24,28 @@ type Waiting struct {
 	stepUp          bool   // only a passkey allows it
 }
 
-// waiting is what a request waits by, from now on.
-func (as *asker) waiting(r *Request) *Waiting {
+// waits is what a request waits by, from now on.
+func (as *asker) waits(r *Request) *waiting {
 	now, held := time.Now(), &heldCall{request: r.ID, params: r.Whole, edit: r.Edit}
-	return &Waiting{
+	return &waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
 		asker:  as, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, held: held, letGo: as.heldParams.hold(r.Ask.Digest, held),
 		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: as.terms().stepsUp(&r.Ask),
 	}
 }
 
-func (w *Waiting) end() {
+func (w *waiting) end() {
 	w.asker.waiters.remove(w.card, &w.waiter)
 	w.letGo()
 }
 
-// Wait rereads the card at each wake until it is settled, the hold is over, the
-// caller has gone or the desk stops. It must be called, once.
-func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
-	defer w.end()
+// wait rereads the card, now and at each wake, until it is settled, the hold is
+// over, the caller has gone or the desk stops.
+func (w *waiting) wait(ctx context.Context) (Ruling, error) {
 	late := time.NewTimer(time.Until(w.until))
 	defer late.Stop()
-	for settled := false; !settled && err == nil; {
+	ruling, settled, err := w.look(ctx)
+	for !settled && err == nil {
 		select {
 		case <-w.woken:
 			ruling, settled, err = w.look(ctx)
@@ -55,7 +54,7 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 		case <-ctx.Done():
 			ruling, err = w.leave(), ctx.Err()
 		case <-w.asker.ctx.Done():
-			ruling, settled = w.sentAway(), true
+			ruling, settled = w.leave(), true
 			ruling.Stopped = true
 		}
 	}
@@ -65,9 +64,9 @@ func (w *Waiting) Wait(ctx context.Context) (ruling Ruling, err error) {
 
 // look says whether the wait is over. A pause ends it, and that needs no look at
 // the card: whatever it says, nothing passes.
-func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
+func (w *waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) {
 	if w.asker.pauses.View(w.agent).On {
-		ruling := w.sentAway()
+		ruling := w.leave()
 		ruling.Paused = true
 		return ruling, true, nil
 	}
@@ -77,7 +76,7 @@ func (w *Waiting) look(ctx context.Context) (_ Ruling, settled bool, err error) 
 }
 
 // rule reads what the card says about this request now.
-func (w *Waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) {
+func (w *waiting) rule(ctx context.Context) (_ Ruling, settled bool, err error) {
 	as := w.asker
 	c, now, err := as.load(ctx, w.card)
 	if err != nil {

@@ -105,19 +105,19 @@ func (l *Log) append(e *Entry) error {
 
 // put writes drafts and waits until they are on disk where they have to be. It
 // owns them: their maker may have given up waiting.
-func (l *Log) put(drafts ...*draft) error {
+func (l *Log) put(d *draft) error {
 	if err := l.turnOver(); err != nil {
 		return err
 	}
-	b, leads, err := l.enter(drafts...)
+	b, leads, err := l.enter(d)
 	if err != nil {
 		return err
 	}
 	return l.wait(b, leads)
 }
 
-// enter is the part under the lock: the lines get their place and are written.
-func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
+// enter is the part under the lock: the line gets its place and is written.
+func (l *Log) enter(d *draft) (*batch, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -125,7 +125,7 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 	}
 	err := l.inPlace()
 	if err == nil {
-		err = l.write(drafts...)
+		err = l.write(d)
 	}
 	if err != nil {
 		l.err = err
@@ -136,7 +136,7 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 		// the next Append tries again.
 		l.signErr = l.checkpoint()
 	}
-	l.look(drafts[len(drafts)-1].made)
+	l.look(d.made)
 	if !l.o.SyncEach {
 		l.err = nil
 		return nil, false, nil
@@ -145,14 +145,14 @@ func (l *Log) enter(drafts ...*draft) (*batch, bool, error) {
 	return b, leads, nil
 }
 
-// write adds all of the lines, or nothing.
-func (l *Log) write(drafts ...*draft) error {
+// write adds all of the line, or nothing.
+func (l *Log) write(d *draft) error {
 	if err := l.heal(); err != nil {
 		return err
 	}
-	lines, next := l.seal(drafts)
-	n, err := l.disk.Write(lines)
-	if err == nil && n < len(lines) {
+	line, hash := d.seal(l.cur.seq+1, l.cur.hash, l.mac)
+	n, err := l.disk.Write(line)
+	if err == nil && n < len(line) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
@@ -160,22 +160,8 @@ func (l *Log) write(drafts ...*draft) error {
 		l.heal() //nolint:errcheck // stays torn; the next write heals first
 		return fmt.Errorf("audit: write: %w", err)
 	}
-	l.cur = next
+	l.cur = state{seq: l.cur.seq + 1, hash: hash, size: l.cur.size + int64(len(line)), since: l.cur.since + 1}
 	return nil
-}
-
-// seal gives drafts their places, and returns the state of the chain after them.
-func (l *Log) seal(drafts []*draft) (lines []byte, next state) {
-	next = l.cur
-	for _, d := range drafts {
-		line, hash := d.seal(next.seq+1, next.hash, l.mac)
-		next = state{seq: next.seq + 1, hash: hash, size: next.size + int64(len(line)), since: next.since + 1}
-		if len(drafts) == 1 {
-			return line, next
-		}
-		lines = append(lines, line...)
-	}
-	return lines, next
 }
 
 // heal cuts the file back to its last good line.
@@ -284,33 +270,6 @@ func (l *Log) taken(e Entry) (*draft, error) {
 	return l.draft(&e)
 }
 
-// AppendAll writes entries in their order with one write, and returns once they
-// are in the file or, with SyncEach, on disk. It gives an error for each entry
-// that is not part of the record, or nil. An entry that can't be encoded is left
-// out alone; otherwise all of them are written, or none. After [ErrSlow] it is not
-// known which.
-func (l *Log) AppendAll(entries []Entry) []error {
-	failed, drafts := make([]error, len(entries)), make([]*draft, 0, len(entries))
-	for i := range entries {
-		d, err := l.taken(entries[i])
-		if err == nil {
-			drafts = append(drafts, d)
-		}
-		failed[i] = err
-	}
-	var err error
-	if len(drafts) > 0 {
-		err = l.patiently(drafts)
-	}
-	if err == nil && len(drafts) == len(entries) {
-		return nil
-	}
-	for i := range failed {
-		failed[i] = cmp.Or(failed[i], err)
-	}
-	return failed
-}
-
 // ErrSlow says that the disk did not take a line in time. It may still take it:
 // then the record says more than came of it, never less.
 var ErrSlow = errors.New("audit: the disk is too slow to keep the record")
@@ -335,7 +294,7 @@ func (l *Log) inTime(d *draft) error {
 	}
 	began := time.Since(l.opened)
 	if l.slowUntil.Load() > int64(began) || !l.alone.TryLock() {
-		return l.patiently([]*draft{d})
+		return l.patiently(d)
 	}
 	defer l.alone.Unlock()
 	defer l.timed(began)
@@ -349,22 +308,18 @@ func (l *Log) timed(began time.Duration) {
 	}
 }
 
-// patiently leaves the writing of lines to a goroutine, and does not wait for it
+// patiently leaves the writing of a line to a goroutine, and does not wait for it
 // for ever.
-func (l *Log) patiently(drafts []*draft) error {
-	if l.o.Patience == 0 {
-		return l.put(drafts...)
-	}
-	lines := int64(len(drafts))
-	if l.queued.Add(lines) > maxQueued {
-		l.queued.Add(-lines)
+func (l *Log) patiently(d *draft) error {
+	if l.queued.Add(1) > maxQueued {
+		l.queued.Add(-1)
 		return l.late()
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer l.queued.Add(-lines)
+		defer l.queued.Add(-1)
 		began := time.Since(l.opened)
-		err := l.put(drafts...)
+		err := l.put(d)
 		l.timed(began)
 		done <- err
 	}()

@@ -71,9 +71,9 @@ const getKey, getValue = "bench:key", "allow"
 // getter asks Redis for one key, and allows.
 type getter struct{ client *goredis.Client }
 
-func (g getter) VerifyOrHold(ctx context.Context, _ *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+func (g getter) Verify(ctx context.Context, _ *toolcall.Call) verifier.Decision {
 	got, err := g.client.Get(ctx, getKey).Result()
-	return verifier.Decision{Allow: err == nil && got == getValue}, nil
+	return verifier.Decision{Allow: err == nil && got == getValue}
 }
 
 func (getter) Reject(context.Context, *toolcall.Call, string, string) verifier.Decision {

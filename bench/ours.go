@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -111,7 +110,6 @@ func (g *gateway) wire(p place) (run running, err error) {
 	if err != nil {
 		return run, err
 	}
-	debug.SetGCPercent(400) // as serve does
 	c.Policy.Guard = guarded(p)
 	rules, _, err := policy.New(c.Policy)
 	if err != nil {

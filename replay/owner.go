@@ -40,13 +40,8 @@ type played struct {
 	rule     string
 }
 
-// Put answers at once.
-func (o *owner) Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
-	ruling, err := o.rule(ctx, r)
-	return ruling, nil, err
-}
-
-func (o *owner) rule(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
+// Ask answers at once.
+func (o *owner) Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
 	o.mu.Lock()
 	p := o.plays[r.ID]
 	o.mu.Unlock()

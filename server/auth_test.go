@@ -141,7 +141,7 @@ func TestTheOwnersDoorTakesOnlyAPersonsToken(t *testing.T) {
 // panics is a decision with a bug in it.
 type panics struct{}
 
-func (*panics) VerifyOrHold(_ context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+func (*panics) Verify(_ context.Context, c *toolcall.Call) verifier.Decision {
 	panic(c)
 }
 

@@ -22,11 +22,11 @@ type keeper struct {
 	calls []*toolcall.Call
 }
 
-func (k *keeper) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+func (k *keeper) Verify(ctx context.Context, c *toolcall.Call) verifier.Decision {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.calls = append(k.calls, c)
-	return k.decider.VerifyOrHold(ctx, c)
+	return k.decider.Verify(ctx, c)
 }
 
 // numbered is a call with its number in every part of it, the longer the higher
@@ -71,8 +71,8 @@ func TestACallOutlivesItsBody(t *testing.T) {
 // slow takes longer to decide than a body may take to arrive.
 type slow struct{ decider }
 
-func (s *slow) VerifyOrHold(ctx context.Context, _ *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
-	return yes(ctx), nil
+func (s *slow) Verify(ctx context.Context, _ *toolcall.Call) verifier.Decision {
+	return yes(ctx)
 }
 
 func TestADecisionMayTakeLongerThanABodyMay(t *testing.T) {

@@ -34,13 +34,13 @@ func thinking(takes time.Duration) (*thinker, func(*server.Options)) {
 	}
 }
 
-func (th *thinker) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+func (th *thinker) Verify(ctx context.Context, c *toolcall.Call) verifier.Decision {
 	select {
 	case <-time.After(th.takes):
-		return verifier.Decision{Allow: true, Ref: c.RequestID}, nil
+		return verifier.Decision{Allow: true, Ref: c.RequestID}
 	case <-ctx.Done():
 		th.left <- time.Now()
-		return verifier.Decision{Reason: "You have left."}, nil
+		return verifier.Decision{Reason: "You have left."}
 	}
 }
 

@@ -1,12 +1,10 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -53,18 +51,11 @@ func (s *Server) requestID(r *http.Request) string {
 	return idAlphabet.EncodeToString(b[:])
 }
 
-// identified gives every request an id, and keeps a panic from the library's log,
-// which would print its value.
+// identified gives every request an id.
 func (s *Server) identified(next func(*response, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, from := s.requestID(r), r.Context()
 		w.Header()[RequestIDHeader] = []string{id}
-		defer func() {
-			if p := recover(); p != nil {
-				s.o.Log.ErrorContext(&identity{from, id}, "a connection ended in a panic", "panic", crash.Recovered(p))
-				panic(http.ErrAbortHandler) // closes it without a word
-			}
-		}()
 		next(&response{ResponseWriter: w, status: http.StatusOK}, r.WithContext(&identity{from, id}))
 	})
 }
@@ -77,7 +68,7 @@ func (s *Server) guarded(w *response, r *http.Request, handle http.HandlerFunc) 
 		defer s.recovered(w, r, func() { failed(w, http.StatusInternalServerError) })
 		handle(w, r)
 	}()
-	if s.debugs(r.Context()) && !w.hijacked {
+	if s.debugs(r.Context()) {
 		s.answered(r.Context(), r.Pattern, w.status, started, s.Peer(r))
 	}
 }
@@ -163,9 +154,8 @@ func (s *Server) trusts(at netip.Addr) bool {
 // response notes what became of an answer.
 type response struct {
 	http.ResponseWriter
-	status   int  // 200 until another one is written
-	written  bool // at least its header
-	hijacked bool // the answer comes later
+	status  int  // 200 until another one is written
+	written bool // at least its header
 }
 
 // WriteHeader takes the first status: the answer to a panic comes too late where a
@@ -180,13 +170,6 @@ func (w *response) WriteHeader(status int) {
 func (w *response) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.ResponseWriter.Write(b)
-}
-
-// Hijack implements [http.Hijacker].
-func (w *response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	w.hijacked = err == nil
-	return conn, buffered, err
 }
 
 // Unwrap is for [http.ResponseController].

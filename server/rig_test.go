@@ -24,9 +24,9 @@ const secret, bearer, ann = "c0ffee5ecretf0rtests", "b34rer0ftheclient", "t0ken0
 // decider allows whatever reaches it, and counts.
 type decider struct{ verified, rejected atomic.Int64 }
 
-func (d *decider) VerifyOrHold(context.Context, *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+func (d *decider) Verify(context.Context, *toolcall.Call) verifier.Decision {
 	d.verified.Add(1)
-	return verifier.Decision{Allow: true}, nil
+	return verifier.Decision{Allow: true}
 }
 
 func (d *decider) Reject(_ context.Context, _ *toolcall.Call, _, reason string) verifier.Decision {

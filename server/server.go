@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,8 +31,8 @@ import (
 
 // Verifier decides calls.
 type Verifier interface {
-	// VerifyOrHold gives a decision, or what waits for people and then gives one.
-	VerifyOrHold(ctx context.Context, c *toolcall.Call) (d verifier.Decision, hold func(context.Context) verifier.Decision)
+	// Verify decides a call. It may wait minutes for people, but no longer than the call can wait.
+	Verify(ctx context.Context, c *toolcall.Call) verifier.Decision
 	Reject(ctx context.Context, c *toolcall.Call, kind, reason string) verifier.Decision
 }
 
@@ -99,11 +98,6 @@ type Server struct {
 	http     *http.Server
 	rejected atomic.Int64
 	large    chan struct{} // a place for each large body that is being read
-
-	holding  sync.WaitGroup  // callers that are held, on connections of their own
-	held     context.Context // in which they wait
-	letGo    context.CancelFunc
-	everHeld atomic.Int64
 	polls    polls
 }
 
@@ -124,15 +118,11 @@ func New(o Options) (*Server, error) {
 		o.Proxies = func() []netip.Prefix { return nil }
 	}
 	s := &Server{o: o, large: make(chan struct{}, largeBodies)}
-	s.held, s.letGo = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug), Protocols: &http.Protocols{},
 	}
-	unused := &fresh{}
-	s.http.ConnState = unused.follow
-	s.http.RegisterOnShutdown(unused.close)
 	// The bounds of time are those of a connection with one request at a time.
 	s.http.Protocols.SetHTTP1(true)
 	return s, nil
@@ -142,7 +132,9 @@ func New(o Options) (*Server, error) {
 // request may take to arrive is bounded where it is served.
 func (s *Server) Handler() http.Handler {
 	doors := s.doors()
-	return s.identified(func(w *response, r *http.Request) { s.guarded(w, r, s.find(doors, r)) })
+	return s.identified(func(w *response, r *http.Request) {
+		s.guarded(w, r, func(w http.ResponseWriter, r *http.Request) { s.find(doors, r)(w, r) })
+	})
 }
 
 // Serve answers on a listener until Shutdown.
@@ -160,43 +152,19 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown waits for running requests until ctx ends, then cuts them off.
-// The caller must end held calls first.
+// Shutdown waits for running requests until ctx ends, then cuts off all connections: browsers open some that they never
+// use. The caller must end held calls first.
 func (s *Server) Shutdown(ctx context.Context) error {
-	defer s.letGo()
-	if err := s.http.Shutdown(ctx); err != nil {
-		return errors.Join(err, s.http.Close())
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.o.Log.WarnContext(ctx, "connections that were still open were cut off")
+		return s.http.Close()
 	}
-	return s.released(ctx)
+	return err
 }
 
 // Rejected is how many calls could not be authenticated.
 func (s *Server) Rejected() int64 { return s.rejected.Load() }
-
-// fresh are the connections that have not asked for anything yet. Browsers open
-// some in advance; a server that ends would wait seconds for each.
-type fresh struct{ conns sync.Map }
-
-// follow gets every change of a connection, for each call twice.
-func (f *fresh) follow(c net.Conn, state http.ConnState) {
-	if state == http.StateNew {
-		f.conns.Store(c, nil)
-		return
-	}
-	if state != http.StateIdle {
-		f.conns.Delete(c)
-	}
-}
-
-// close ends those that still ask for nothing.
-func (f *fresh) close() {
-	f.conns.Range(func(c, _ any) bool {
-		if conn, ok := c.(net.Conn); ok {
-			conn.Close() //nolint:errcheck // no caller waits for it
-		}
-		return true
-	})
-}
 
 // Check is one thing the server needs, and what is wrong with it.
 type Check struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -30,7 +29,7 @@ func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message,
 	call := &decoded
 	if s.o.Traced {
 		if parent := r.Header.Get("Traceparent"); len(parent) <= maxParent {
-			call.Trace = strings.Clone(parent)
+			call.Trace = parent
 		}
 	}
 	return message{
@@ -45,12 +44,7 @@ func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message,
 
 // decide answers a call, now or when people have answered.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call) {
-	d, hold := s.o.Verifier.VerifyOrHold(r.Context(), call)
-	if hold != nil {
-		s.hold(w, r, from, call.RequestID, func(ctx context.Context) []byte { return answerBody(hold(ctx)) }, undecided)
-		return
-	}
-	answer200(w, from.secret, call.RequestID, answerBody(d))
+	answer200(w, from.secret, call.RequestID, answerBody(s.o.Verifier.Verify(r.Context(), call)))
 }
 
 // maxParent is the longest traceparent that is taken; those of today have 55 bytes.
@@ -98,19 +92,14 @@ var undecided = answerBody(verifier.Decision{Reason: "The verifier could not dec
 // secret that signed the call, over the request's own id, so that no answer fits
 // another request.
 func answer200(w http.ResponseWriter, secret []byte, requestID string, body []byte) {
-	stampAnswer(w.Header(), secret, requestID, body)
+	if secret != nil {
+		w.Header()[hmac.AnswerHeader] = []string{hmac.SignAnswer(secret, requestID, body)}
+	}
+	w.Header()["Cache-Control"] = []string{"no-store"}
 	rc := http.NewResponseController(w)
 	if err := rc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		failed(w, http.StatusInternalServerError)
 		return
 	}
 	write(w, http.StatusOK, jsonType, body)
-}
-
-// stampAnswer signs an answer, and keeps it out of caches.
-func stampAnswer(h http.Header, secret []byte, requestID string, body []byte) {
-	if secret != nil {
-		h[hmac.AnswerHeader] = []string{hmac.SignAnswer(secret, requestID, body)}
-	}
-	h["Cache-Control"] = []string{"no-store"}
 }

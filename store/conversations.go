@@ -126,7 +126,6 @@ func (s *conversations) Settle(ctx context.Context, st session.Settlement) (sess
 	var out session.Settled
 	step := -1
 	t, err := s.change(ctx, "settle", func(t *tx) error {
-		t.commit.Waits = true
 		out, step = t.settle(p, &st)
 		return nil
 	})
@@ -177,28 +176,13 @@ func (t *tx) claim(p place, cl *session.Claim) bool {
 }
 
 // Deny implements verifier.Store.
-func (s *conversations) Deny(ctx context.Context, denials ...session.Denial) error {
-	ctx, cancel, err := s.begin(ctx, "deny")
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	of := map[Key][]*session.Denial{} // one request may be denied twice
-	for i := range denials {
-		at := placeOf(denials[i].Conversation).request(denials[i].RequestID)
-		of[at] = append(of[at], &denials[i])
-	}
-	jobs := make([]*job, 0, len(of))
-	for at, some := range of {
-		jobs = append(jobs, &job{run: func(t *tx) error {
-			t.commit.Waits = true
-			for _, d := range some {
-				t.deny(at, d)
-			}
-			return nil
-		}})
-	}
-	return wrap("deny", s.doAll(ctx, jobs...))
+func (s *conversations) Deny(ctx context.Context, d session.Denial) error {
+	at := placeOf(d.Conversation).request(d.RequestID)
+	_, err := s.change(ctx, "deny", func(t *tx) error {
+		t.deny(at, &d)
+		return nil
+	})
+	return err
 }
 
 func (t *tx) deny(at Key, d *session.Denial) {

@@ -185,7 +185,7 @@ func (e *epochs) mark(n int, instead Version, marker string) *Commit {
 	k := markerKey(Bucket(n))
 	return &Commit{
 		Reads: []Read{{k, instead}}, Writes: []Write{{k, Record{Version: newVersion(), Data: marker}}},
-		NotAfter: e.records.Now().Add(24 * time.Hour), Waits: true,
+		NotAfter: e.records.Now().Add(24 * time.Hour),
 	}
 }
 

@@ -112,7 +112,6 @@ type Commit struct {
 	Joins    []Join
 	NotAfter time.Time // by the store's clock
 	Announce string    // what listeners hear once it is done; empty: nothing
-	Waits    bool      // it may wait behind others: thousands may come at once, and no new call waits behind them
 
 	Result Result
 }

@@ -26,30 +26,23 @@ type people struct {
 	over    func(turns.Key) bool // whether a turn is over
 }
 
-// asked says that people are asked and have not answered: until they do, it is a
-// no like any other.
-var asked = deny("unanswered", reasonFault)
-
-// ask puts the call to people. It returns asked where the call has to be
-// held until they answer: t.pending waits for it then.
+// ask puts the call to people, and waits for what they say.
 func (p *people) ask(ctx context.Context, t *evaluation, a *approval.Ask) *denial {
+	began := p.o.clock()
 	ruling, err := p.put(ctx, t, a, t.hold())
-	if t.pending != nil {
-		return asked
-	}
+	t.took("people", began, err != nil)
 	return p.heard(ctx, t, ruling, err)
 }
 
 // put puts a call to people who may take so long to answer. What others have
 // taken of that time before is gone.
-func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (ruling approval.Ruling, err error) {
+func (p *people) put(ctx context.Context, t *evaluation, a *approval.Ask, hold time.Duration) (approval.Ruling, error) {
 	t.held, t.visible = true, p.o.Visible(a)
 	p.results.note(t, true)
 	waited := time.Since(t.started)
-	ruling, t.pending, err = p.o.Desk.Put(ctx, &approval.Request{
+	return p.o.Desk.Ask(ctx, &approval.Request{
 		Ask: *a, ID: t.call.RequestID, Waiting: t.view.Waiting, Hold: max(0, hold-waited), Waited: waited, Now: t.now(), Whole: t.call.Params, Edit: p.editor(t),
 	})
-	return ruling, err
 }
 
 // heard takes in what people said, or why they did not. It returns nil if they

@@ -135,9 +135,6 @@ func (d *auditing) block(ctx context.Context, t *evaluation) *denial {
 	a.Rule, a.Blocked, a.Auditor, a.Lasting = byAuditor, d.action(t), opinionClause(t.opinion), false
 	a.Unheard = t.opinion.Verdict == intent.NoAnswer
 	ruling, err := d.people.put(ctx, t, a, 0)
-	if t.pending != nil { // for no time at all
-		ruling, err = t.await(ctx)
-	}
 	n := d.people.heard(ctx, t, ruling, err)
 	if n == nil { // allowed once, before
 		return nil

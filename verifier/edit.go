@@ -36,7 +36,7 @@ func (p *people) editor(t *evaluation) approval.Editor {
 		return nil
 	}
 	snapshot := *t // the evaluation itself goes on when people answer
-	snapshot.shown, snapshot.pending = redact.Result{}, nil
+	snapshot.shown = redact.Result{}
 	return func(ctx context.Context, params jsontext.Value) (*approval.Ask, error) {
 		once := snapshot
 		once.become(params)

@@ -62,10 +62,8 @@ type evaluation struct {
 	held    bool // people were asked, and waited for
 	asks    edited
 
-	pending *approval.Waiting // their answer, which is waited for; nil while it is not
-	steps   []Step            // what it has waited for, where that is traced
-	tries   int               // how often it was judged again, and
-	claims  int               // how often another call had taken its yes
+	steps  []Step // what it has waited for, where that is traced
+	claims int    // how often another call had taken its yes
 }
 
 // again reports whether the same request has had its decision elsewhere. One that

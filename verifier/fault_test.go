@@ -49,11 +49,11 @@ func (b *broken) Settle(ctx context.Context, s session.Settlement) (session.Sett
 	return b.Store.Settle(ctx, s)
 }
 
-func (b *broken) Deny(ctx context.Context, denials ...session.Denial) error {
+func (b *broken) Deny(ctx context.Context, d session.Denial) error {
 	if err := b.at("Deny"); err != nil {
 		return err
 	}
-	return b.Store.Deny(ctx, denials...)
+	return b.Store.Deny(ctx, d)
 }
 
 func (b *broken) Hear(ctx context.Context, r session.Report) (session.Heard, error) {
@@ -163,8 +163,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Append(audit.Entry) error        { panic("boom") }
-func (panicking) AppendAll([]audit.Entry) []error { panic("boom") }
+func (panicking) Append(audit.Entry) error { panic("boom") }
 
 func TestWhatCannotBeRecordedIsNotAllowed(t *testing.T) {
 	store, _ := openSQLite(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // addCall adds a decision to the graph of its turn. What was allowed by its level or a grant waits in memory for a moment; the rest is
-// noted in the store with all before it. A pause or a stop may end many calls at once: those wait too.
+// noted in the store with all before it.
 func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
 	if n != nil && n.kind == crashKind || t.view.Version == 0 || t.again() || t.plan.Class() == "wrapper" {
 		return

@@ -12,36 +12,14 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// inHand is a call that is held: people are asked about it, and nobody waits for
-// them yet.
-type inHand struct {
-	*rig
-	store *broken
-	ref   string
-	leave context.CancelFunc
-}
-
-func holdOne(t *testing.T) (h inHand, hold func() verifier.Decision) {
-	t.Helper()
-	store, _ := openSQLite(t)
-	h.store = &broken{Store: store}
-	h.rig = newRig(t, store, 1, func(o *verifier.Options) { o.Store = h.store })
-	ctx, leave := context.WithCancel(t.Context())
-	t.Cleanup(leave)
-	d, wait := h.v.VerifyOrHold(ctx, call(t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m","senderId":"9","waitMs":60000`))
-	if wait == nil || d.Allow || h.record.last().Kind != audit.KindAsked {
-		t.Fatalf("not held: %+v, the record has %+v", d, h.record.last())
+// What people say, and whatever else ends the wait, decides a call that is held.
+func TestAHeldCallIsDecidedByWhatHappensMeanwhile(t *testing.T) {
+	type inHand struct {
+		*rig
+		store *broken
+		ref   string
+		leave context.CancelFunc
 	}
-	cards, _, err := h.desk.Waiting(t.Context())
-	if err != nil || len(cards) != 1 {
-		t.Fatalf("waiting: %v, %v", cards, err)
-	}
-	h.ref, h.leave = cards[0].Ref(), leave
-	return h, func() verifier.Decision { return wait(ctx) }
-}
-
-// What happens while nobody waits yet is known to whoever waits then.
-func TestAHeldCallIsDecidedWhereItIsWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		happens func(h inHand)
 		allow   bool
@@ -57,12 +35,30 @@ func TestAHeldCallIsDecidedWhereItIsWaitedFor(t *testing.T) {
 		}, false, "paused", "paused"},
 		"stop":         {func(h inHand) { h.desk.Stop() }, false, "Ask again after", "unanswered"},
 		"caller gone":  {func(h inHand) { h.leave() }, false, "Ask again after", "gone"},
-		"yes, a panic": {func(h inHand) { h.approve(h.ref, 0); h.store.method = "Settle" }, false, "could not decide", "panic"},
+		"yes, a panic": {func(h inHand) { h.store.method = "Settle"; h.approve(h.ref, 0) }, false, "could not decide", "panic"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, hold := holdOne(t)
+			store, _ := openSQLite(t)
+			h := inHand{store: &broken{Store: store}}
+			h.rig = newRig(t, store, 1, func(o *verifier.Options) { o.Store = h.store })
+			var ctx context.Context
+			ctx, h.leave = context.WithCancel(t.Context())
+			defer h.leave()
+			decided := make(chan verifier.Decision, 1)
+			go func() {
+				decided <- h.v.Verify(ctx, call(t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m","senderId":"9","waitMs":60000`))
+			}()
+			for tick := time.Tick(time.Millisecond); h.ref == ""; <-tick {
+				cards, _, err := h.desk.Waiting(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(cards) > 0 {
+					h.ref = cards[0].Ref()
+				}
+			}
 			c.happens(h)
-			d, e := hold(), h.record.last()
+			d, e := <-decided, h.record.last()
 			if d.Allow != c.allow || !strings.Contains(d.Reason, c.says) || d.Ref != h.ref {
 				t.Errorf("got %+v", d)
 			}
@@ -90,9 +86,9 @@ type witness struct {
 	held chan time.Duration
 }
 
-func (w *witness) Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
+func (w *witness) Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error) {
 	w.held <- r.Hold
-	return w.Desk.Put(ctx, r)
+	return w.Desk.Ask(ctx, r)
 }
 
 // A caller waits once for all: what the store took is no longer there for people.

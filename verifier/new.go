@@ -68,7 +68,6 @@ func assemble(o *Options) *Verifier {
 	}
 	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
 	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}
-	v.endings = &endings{o: o, hide: hide, recorder: v.recorder, ending: make(chan struct{}, endAtOnce)}
 	v.listener = &listener{
 		o: o, hide: hide, judging: v.judging, admitter: v.admitter, fresh: v.fresh, quiet: v.quiet, auditing: v.auditing,
 		results: v.results, texts: known, turns: v.turns,

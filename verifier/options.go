@@ -17,17 +17,15 @@ import (
 	"github.com/openclaw-verifier/verifier/session"
 )
 
-// Recorder keeps the record: Append returns once the entry is written. AppendAll
-// writes several together; it gives an error for each that is not in the record,
-// or nil.
+// Recorder keeps the record: Append returns once the entry is written.
 type Recorder interface {
 	Append(e audit.Entry) error
-	AppendAll(entries []audit.Entry) []error
 }
 
 // Desk asks people.
 type Desk interface {
-	Put(ctx context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error)
+	// Ask puts a call to people and waits for what they say.
+	Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error)
 	// MarkUsed says that a request has taken the yes of a card.
 	MarkUsed(card, digest, request string)
 	// UsedUp reports whether people have allowed a call on a card, and a request has used that yes.

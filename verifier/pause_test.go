@@ -17,9 +17,9 @@ type lateDesk struct {
 	then func()
 }
 
-func (d *lateDesk) Put(context.Context, *approval.Request) (approval.Ruling, *approval.Waiting, error) {
+func (d *lateDesk) Ask(context.Context, *approval.Request) (approval.Ruling, error) {
 	d.then()
-	return approval.Ruling{Yes: true}, nil, nil
+	return approval.Ruling{Yes: true}, nil
 }
 
 // A replica pauses between a person's yes and the allow, and this process has

@@ -59,32 +59,22 @@ type recorder struct {
 
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (rec *recorder) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
-	e, began := rec.refusal(ctx, t, n), rec.o.clock()
-	err := rec.o.Record.Append(e)
-	t.took("record", began, err != nil)
-	rec.refused(ctx, t, n, err)
-	rec.addCall(ctx, t, n)
-	return n.decision(t)
-}
-
-// refusal is the record of a deny.
-func (rec *recorder) refusal(ctx context.Context, t *evaluation, n *denial) (e audit.Entry) {
 	rec.logContext(ctx, t)
+	var e audit.Entry
 	rec.fill(&e, t)
 	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
 	e.Reason = clip(n.reason)
 	if strings.Contains(n.reason, t.ref()) {
 		e.Ref = t.ref()
 	}
-	return e
-}
-
-// refused reports a deny to the metrics, and to the log if it could not be recorded.
-func (rec *recorder) refused(ctx context.Context, t *evaluation, n *denial, unrecorded error) {
-	if unrecorded != nil {
-		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", unrecorded)
+	began := rec.o.clock()
+	err := rec.o.Record.Append(e)
+	if t.took("record", began, err != nil); err != nil {
+		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", err)
 	}
 	rec.observe(t, false, n.kind)
+	rec.addCall(ctx, t, n)
+	return n.decision(t)
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny

@@ -64,14 +64,6 @@ func (m *memory) Append(e audit.Entry) error {
 	return nil
 }
 
-func (m *memory) AppendAll(entries []audit.Entry) []error {
-	failed := make([]error, len(entries))
-	for i, e := range entries {
-		failed[i] = m.Append(e)
-	}
-	return failed
-}
-
 func (m *memory) fail(broken bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,10 +235,7 @@ func (deskFunc) AnsweredElsewhere(context.Context, string, string, approval.Else
 	return nil
 }
 
-func (f deskFunc) Put(_ context.Context, r *approval.Request) (approval.Ruling, *approval.Waiting, error) {
-	ruling, err := f(r)
-	return ruling, nil, err
-}
+func (f deskFunc) Ask(_ context.Context, r *approval.Request) (approval.Ruling, error) { return f(r) }
 
 // saysYes is a person who is always there.
 func saysYes(*approval.Request) (approval.Ruling, error) {

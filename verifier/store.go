@@ -26,7 +26,7 @@ type Store interface {
 	// Deny keeps requests as denied, each on its own, whatever their conversations
 	// have come to, and all of them in about the time of one. A request that has a
 	// decision keeps it; of a conversation that is gone nothing is kept.
-	Deny(ctx context.Context, denials ...session.Denial) error
+	Deny(ctx context.Context, d session.Denial) error
 
 	// Hear takes in what an event tells: it finds replays, ratchets the level and
 	// ends grants, all or nothing. It never makes a level better, and counts no

@@ -19,7 +19,6 @@ import (
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -46,7 +45,6 @@ type Verifier struct {
 	edits        edits
 	results      *resultLevels
 	recorder     *recorder
-	endings      *endings
 
 	listener *listener
 	runtimes runtimes
@@ -78,60 +76,43 @@ func (v *Verifier) begin(t *evaluation, c *toolcall.Call) {
 	s.Keep = cmp.Or(s.Keep, 10*time.Minute+s.MaxHold+time.Minute)
 }
 
-// Verify decides one call. It returns no error: every error is a deny.
+// Verify decides one call, and may wait for people. It returns no error: every error is a deny.
 func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) Decision {
-	d, hold := v.VerifyOrHold(ctx, c)
-	if hold != nil {
-		return hold(ctx)
-	}
-	return d
-}
-
-// VerifyOrHold decides one call as far as it needs no answer of people. Where
-// it does, hold is not nil: it waits for them and gives the decision. It
-// must be called, once, from any goroutine; it needs little stack until then.
-func (v *Verifier) VerifyOrHold(ctx context.Context, c *toolcall.Call) (d Decision, hold func(context.Context) Decision) {
-	d, held := v.decide(ctx, c, (*policy.Policy).Plan)
-	if held != nil {
-		return Decision{}, held.wait
-	}
-	return d, nil
+	return v.decide(ctx, c, (*policy.Policy).Plan)
 }
 
 // decide is the decision, under a plan that one policy makes, even across a
 // reload.
-func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision, h *held) {
-	var t evaluation // on the stack, and most calls need it nowhere else
-	v.begin(&t, c)
+func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision) {
+	t := &evaluation{planner: plan}
+	v.begin(t, c)
 	defer func() {
 		if p := recover(); p != nil {
-			d, h = v.panicked(ctx, &t, p), nil
+			d = v.panicked(ctx, t, p)
 		}
 	}()
-	t.planner = plan
 	v.hide.keys(c)
 	v.fresh.place(ctx, c)
 	v.firsts.note(c)
 	v.judging.runs.reached(c)
 
-	v.judging.plan(&t)
-	v.judging.runs.limit(&t)
-	if no := v.admitter.admit(ctx, &t); no != nil {
-		return v.recorder.refuse(ctx, &t, no), nil
+	v.judging.plan(t)
+	v.judging.runs.limit(t)
+	if no := v.admitter.admit(ctx, t); no != nil {
+		return v.recorder.refuse(ctx, t, no)
 	}
 	v.judging.runs.counted(c, c.Context.Iteration)
 	if t.plan.Acts {
-		t.last = v.quiet.actions.acts(&t)
+		t.last = v.quiet.actions.acts(t)
 	}
-	v.judging.judge(ctx, &t)
+	v.judging.judge(ctx, t)
 	if no := t.refused(); no != nil {
-		return v.recorder.refuse(ctx, &t, no), nil
+		return v.recorder.refuse(ctx, t, no)
 	}
 	if t.view.Entry == session.Passed {
-		return v.passed(ctx, &t), nil
+		return v.passed(ctx, t)
 	}
-	kept := t // it may be held, and outlives the stack
-	return v.seek(ctx, &kept)
+	return v.conclude(ctx, t)
 }
 
 // refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
@@ -152,41 +133,23 @@ func (t *evaluation) refused() *denial {
 	return t.restricted()
 }
 
-// seek decides a call that the level alone does not: it needs a consent, and may be
-// held for one.
-func (v *Verifier) seek(ctx context.Context, t *evaluation) (d Decision, h *held) {
-	defer func() {
-		if p := recover(); p != nil {
-			d, h = v.panicked(ctx, t, p), nil
+// conclude seeks a consent for a call that the level alone does not decide. It settles a call that something lets pass, and
+// releases it; or denies it. It is judged again if the conversation moved meanwhile.
+func (v *Verifier) conclude(ctx context.Context, t *evaluation) Decision {
+	for range settleTries {
+		if no := v.consent(ctx, t); no != nil {
+			return v.denyInTime(ctx, t, no)
 		}
-	}()
-	return v.conclude(ctx, t, v.consent(ctx, t))
-}
-
-// conclude settles a call that something lets pass, and releases it; or denies it;
-// or has it held where people are asked. It is judged again if the conversation
-// moved meanwhile.
-func (v *Verifier) conclude(ctx context.Context, t *evaluation, n *denial) (Decision, *held) {
-	for n == nil {
-		again, refused := v.settle(ctx, t)
+		again, no := v.settle(ctx, t)
 		switch {
-		case refused != nil:
-			n = refused
+		case no != nil:
+			return v.denyInTime(ctx, t, no)
 		case !again:
-			return v.release(ctx, t), nil
-		default:
-			if t.tries++; t.tries == settleTries {
-				return v.endings.denyInTime(ctx, t, deny("moved", reasonMoved)), nil
-			}
-			v.judging.judge(ctx, t)
-			n = v.consent(ctx, t)
+			return v.release(ctx, t)
 		}
+		v.judging.judge(ctx, t)
 	}
-	if t.pending != nil {
-		t.shown = redact.Result{} // as large as the call, and worked out again for the record
-		return Decision{}, &held{v, t}
-	}
-	return v.endings.denyInTime(ctx, t, n), nil
+	return v.denyInTime(ctx, t, deny("moved", reasonMoved))
 }
 
 // panicked denies a call whose decision ended in a panic.
@@ -199,14 +162,11 @@ func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision 
 // nothing is denied, but what it brings in is raised and recorded before the
 // answer. It goes the way of any call, under a plan that lets it pass.
 func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	d, held := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
+	d := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
 		plan := p.Notice(c)
 		plan.InScope = false // no one is asked
 		return plan
 	})
-	if held != nil {
-		d = held.wait(ctx)
-	}
 	if !d.Allow {
 		return Refused(loop.BeforeToolCall, d.Reason)
 	}

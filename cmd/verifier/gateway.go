@@ -100,7 +100,6 @@ type setup struct {
 // recordLog is the record as the program uses it.
 type recordLog interface {
 	Append(e audit.Entry) error
-	AppendAll(entries []audit.Entry) []error
 	Head() audit.Head
 	Err() error
 	Compare(seen audit.Head) ([]string, error)

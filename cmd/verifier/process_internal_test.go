@@ -248,11 +248,6 @@ func (m *mortalRecord) Append(e audit.Entry) error {
 	return m.recordLog.Append(e)
 }
 
-func (m *mortalRecord) AppendAll(entries []audit.Entry) []error {
-	defer m.s.one()()
-	return m.recordLog.AppendAll(entries)
-}
-
 // mortalStore counts all that a decision and an answer ask of a store.
 type mortalStore struct {
 	backend
@@ -269,9 +264,9 @@ func (m *mortalStore) Settle(ctx context.Context, s session.Settlement) (session
 	return m.backend.Settle(ctx, s)
 }
 
-func (m *mortalStore) Deny(ctx context.Context, denials ...session.Denial) error {
+func (m *mortalStore) Deny(ctx context.Context, d session.Denial) error {
 	defer m.s.one()()
-	return m.backend.Deny(ctx, denials...)
+	return m.backend.Deny(ctx, d)
 }
 
 func (m *mortalStore) Link(ctx context.Context, child, parent session.Conversation) (session.Conversation, taint.Level, error) {

@@ -53,10 +53,10 @@ func (s seeing) note(ctx context.Context, tool, sent string, params jsontext.Val
 	s.seen.Note(tool, sent, params)
 }
 
-// VerifyOrHold implements server.Verifier.
-func (s seeing) VerifyOrHold(ctx context.Context, c *toolcall.Call) (verifier.Decision, func(context.Context) verifier.Decision) {
+// Verify implements server.Verifier.
+func (s seeing) Verify(ctx context.Context, c *toolcall.Call) verifier.Decision {
 	s.note(ctx, c.Tool, c.Sent, c.Params)
-	return s.Verifier.VerifyOrHold(ctx, c)
+	return s.Verifier.Verify(ctx, c)
 }
 
 // Notice implements server.Loop.

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -79,9 +78,6 @@ func (c *ServeCmd) Run(a *app) error {
 		return errors.Join(err, l.Close(), g.close())
 	}
 	c.greet(a, cfg, state, l.Addr(), g)
-	// What lives here is small and what a call leaves is garbage at once: with
-	// the default the collector would run hundreds of times a second.
-	debug.SetGCPercent(gcPercent)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -127,9 +123,6 @@ func (c *ServeCmd) loads(a *app) bool {
 	_, _, err := c.load(a)
 	return err == nil
 }
-
-// gcPercent trades some tens of megabytes for a tenth of the time of a call.
-const gcPercent = 400
 
 // watchEvery is how soon a changed config is noticed.
 const watchEvery = 2 * time.Second

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 // batcher sends the commits that wait at the same moment as one pipeline:
 // a write and a read of the socket for all of them, which is most of what one
 // costs this process. Each is atomic on its own. One that comes alone is sent
-// alone, at once. Calls have a batcher, and what may wait another: thousands of held
-// calls may be allowed at the same moment, and no new call waits behind them.
+// alone, at once.
 type batcher struct {
 	client  goredis.UniversalClient
 	timeout time.Duration // of a trip
@@ -127,10 +125,8 @@ func (b *batcher) serve() {
 }
 
 // gather takes a few of those who wait already, or where many do a trip's share.
-// It does not wait for more, but lets all that could run at this moment do so
-// first: on a busy machine those are calls that come along.
+// It does not wait for more.
 func (b *batcher) gather(first *request) []*request {
-	runtime.Gosched()
 	together := []*request{first}
 	most := min(max(fewest, len(b.waiting)/trips), batchSize)
 	for len(together) < most {

@@ -51,7 +51,7 @@ func ops() []op {
 			return err
 		}},
 		{"deny", true, func(ctx context.Context, s *redis.Store, id string) error {
-			return s.Deny(ctx, session.Denial{Conversation: c, RequestID: "deny" + id, Keep: time.Hour}, session.Denial{Conversation: conv("b"), RequestID: id, Keep: time.Hour})
+			return s.Deny(ctx, session.Denial{Conversation: c, RequestID: "deny" + id, Keep: time.Hour})
 		}},
 		{"place", true, func(ctx context.Context, s *redis.Store, id string) error {
 			_, err := s.Place(ctx, draft(id))

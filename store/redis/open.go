@@ -53,8 +53,7 @@ type Store struct {
 type records struct {
 	client  goredis.UniversalClient
 	clock   *store.Clock
-	calls   *batcher
-	others  *batcher
+	batcher *batcher
 	timeout time.Duration // of a whole method
 }
 
@@ -77,7 +76,7 @@ func Open(url string, o Options) (*Store, error) {
 	u.DialTimeout, u.ReadTimeout, u.WriteTimeout, u.PoolTimeout = timeout, timeout, timeout, timeout
 	u.MaxRetries, u.DialerRetries = -1, 1
 	u.PoolSize = max(16, 10*runtime.GOMAXPROCS(0))
-	u.PipelinePoolSize = -1 // pipelines share the pool; those of the batchers are at most half of the least it has
+	u.PipelinePoolSize = -1 // pipelines share the pool; those of the batcher are few
 	u.Protocol = 2          // nothing here needs pushes on the connections of calls
 	u.DisableIdentity = true
 	hush()
@@ -89,7 +88,7 @@ func Open(url string, o Options) (*Store, error) {
 		told = func(store.SetBack) {}
 	}
 	clock := store.NewClock(o.Elapsed, func(by time.Duration) { told(store.SetBack{By: by}) })
-	r := &records{client: client, clock: clock, calls: newBatcher(client, timeout), others: newBatcher(client, timeout), timeout: whole}
+	r := &records{client: client, clock: clock, batcher: newBatcher(client, timeout), timeout: whole}
 	return &Store{store.New(r, store.Options{Epoch: o.Epoch, Timeout: whole, Clock: clock, SetBack: told, Earlier: r.earlier}), r}, nil
 }
 
@@ -110,8 +109,7 @@ func (silence) Printf(context.Context, string, ...any) {}
 
 // Close ends all connections.
 func (r *records) Close() error {
-	r.calls.close()
-	r.others.close()
+	r.batcher.close()
 	return r.client.Close()
 }
 

@@ -161,11 +161,7 @@ func (r *records) Commit(ctx context.Context, commits ...*store.Commit) error {
 	by := time.Now().Add(r.timeout) // a caller who is in a hurry leaves; the trip is others' too
 	if len(commits) == 1 {
 		c := commits[0]
-		b := r.calls
-		if c.Waits {
-			b = r.others
-		}
-		reply, err := b.send(ctx, scriptCall(c, r.Now()), by)
+		reply, err := r.batcher.send(ctx, scriptCall(c, r.Now()), by)
 		if err != nil {
 			return err
 		}
@@ -176,7 +172,7 @@ func (r *records) Commit(ctx context.Context, commits ...*store.Commit) error {
 		for i, c := range some {
 			together[i] = newRequest(scriptCall(c, r.Now()), by)
 		}
-		r.others.run(together)
+		r.batcher.run(together)
 		for i, c := range some {
 			<-together[i].done
 			if together[i].err != nil {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,11 +135,8 @@ func (b *batcher) serve() {
 	}
 }
 
-// gather takes what is waiting. It first lets everyone go on who can: those
-// just answered are about to ask again, and a commit for one costs as much as
-// a commit for all.
+// gather takes what is waiting: a commit for one costs as much as a commit for all.
 func (b *batcher) gather(first *op) []*op {
-	runtime.Gosched()
 	ops := []*op{first}
 	for len(ops) < groupSize {
 		select {

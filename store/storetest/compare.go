@@ -155,16 +155,12 @@ func (m *machine) deny(t *rapid.T) {
 	if len(m.admitted) == 0 {
 		t.Skip("nothing was admitted")
 	}
-	var denials []session.Denial
-	for range rapid.IntRange(1, 3).Draw(t, "so many") {
-		d := denying(rapid.SampledFrom(m.admitted).Draw(t, "call").Admission)
-		d.Keep = drawLife(t, "keep")
-		if rapid.IntRange(0, 9).Draw(t, "other body") == 0 {
-			d.Body = body("other")
-		}
-		denials = append(denials, d)
+	d := denying(rapid.SampledFrom(m.admitted).Draw(t, "call").Admission)
+	d.Keep = drawLife(t, "keep")
+	if rapid.IntRange(0, 9).Draw(t, "other body") == 0 {
+		d.Body = body("other")
 	}
-	m.same(t, "deny", nil, nil, m.Store.Deny(m.ctx, denials...), m.model.Deny(m.ctx, denials...))
+	m.same(t, "deny", nil, nil, m.Store.Deny(m.ctx, d), m.model.Deny(m.ctx, d))
 }
 
 func (m *machine) reset(t *rapid.T) {

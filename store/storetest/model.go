@@ -206,15 +206,13 @@ func (m *Model) Settle(_ context.Context, s session.Settlement) (session.Settled
 }
 
 // Deny implements verifier.Store.
-func (m *Model) Deny(_ context.Context, denials ...session.Denial) error {
+func (m *Model) Deny(_ context.Context, d session.Denial) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range denials {
-		r := m.replayed(d.Conversation, d.RequestID)
-		open := r == nil || r.mark == session.MarkPending && r.body == d.Body
-		if open && m.convs[d.Conversation.Hash()] != nil {
-			m.replays[replayKey(d.Conversation, d.RequestID)] = &replay{body: d.Body, mark: session.MarkDenied, until: m.Now().Add(d.Keep)}
-		}
+	r := m.replayed(d.Conversation, d.RequestID)
+	open := r == nil || r.mark == session.MarkPending && r.body == d.Body
+	if open && m.convs[d.Conversation.Hash()] != nil {
+		m.replays[replayKey(d.Conversation, d.RequestID)] = &replay{body: d.Body, mark: session.MarkDenied, until: m.Now().Add(d.Keep)}
 	}
 	return nil
 }

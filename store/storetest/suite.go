@@ -145,9 +145,9 @@ func (b *bench) settle(s session.Settlement) session.Settled {
 	return out
 }
 
-func (b *bench) deny(denials ...session.Denial) {
+func (b *bench) deny(d session.Denial) {
 	b.Helper()
-	b.must(b.Store.Deny(b.ctx, denials...))
+	b.must(b.Store.Deny(b.ctx, d))
 }
 
 func (b *bench) place(d approval.Draft) approval.Placement {

@@ -56,28 +56,6 @@ func denySpecs() []spec {
 			b.deny(d)
 			b.wantDenied(a)
 		}},
-		{"many are denied together, each on its own", func(b *bench) {
-			var calls []session.Admission
-			var denials []session.Denial
-			for i := range 100 {
-				a := asking(conv(fresh("crowd")), "r1")
-				b.wantEntry(b.admit(a), session.Held)
-				d := denying(a)
-				if i%10 == 0 {
-					d.Body = body("another")
-				}
-				calls, denials = append(calls, a), append(denials, d)
-			}
-			b.deny(denials...)
-			for i, a := range calls {
-				if i%10 == 0 {
-					b.wantEntry(b.admit(a), session.Held)
-				} else {
-					b.wantDenied(a)
-				}
-			}
-		}},
-		{"nothing to deny is nothing", func(b *bench) { b.deny() }},
 	}
 }
 
