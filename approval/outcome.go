@@ -22,7 +22,6 @@ const (
 	Misunderstood             // meant for us, but not to be understood
 	Replied                   // it decided nothing, and Text is the reply: a list, a help text, a reset
 	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
-	WantsReason               // the answer comes with the reason: ask for it
 	WantsPasskey              // a passkey has to sign the answer: StepUp says what
 	WantsConfirm              // the person changed the call's arguments: Edit shows what that makes of it; the same answer again counts
 )

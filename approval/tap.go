@@ -30,8 +30,7 @@ type Action byte
 const (
 	AllowOnce    Action = 'a'
 	AllowMinutes Action = 'm' // for as long as the answer's scope says, else [Card.Minutes]
-	DenyCall     Action = 'd'
-	DenyBecause  Action = 'r' // the agent reads the reason that comes with it
+	DenyCall     Action = 'd' // with a reason that the agent reads, where one comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
 	AllowSeen    Action = 's' // allow once, offered only beside the details
 	AllowFile    Action = 'f' // the same, where the details are in a file that the person may not have opened
@@ -144,8 +143,6 @@ func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome,
 		return b.edits.edited(ctx, person, t.card, vote, b.terms().MaxMinutes)
 	case t.action == Details:
 		return b.openings.showAll(ctx, person, a, c), nil
-	case t.action == DenyBecause && oneLine(a.Reason) == "":
-		return Outcome{Kind: WantsReason, Card: c, Text: "Say why: the agent reads it."}, nil
 	case t.action.onCard() && !b.o.inFull(c):
 		return Outcome{Kind: Misunderstood, Card: c, Text: "Not all of this call is on the card. Tap More first, or type the code."}, nil
 	}
@@ -178,7 +175,7 @@ func (a Action) onCard() bool {
 func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Origin: by.Origin, Proof: by.Proof, Allow: a.Allows()}
 	switch a {
-	case AllowOnce, AllowFile, AllowAlways, DenyCall:
+	case AllowOnce, AllowFile, AllowAlways:
 	case AllowSeen:
 		vote.inDetails = true
 	case AllowTurn:
@@ -187,7 +184,7 @@ func (a Action) vote(c *Card, by Answer) (Answer, bool) {
 		vote.Scope = Scope{Exactly: a == AllowExactly, Minutes: cmp.Or(max(by.Scope.Minutes, 0), c.Minutes())}
 	case AllowLike:
 		vote.Scope = Scope{Like: true, Minutes: c.Minutes()}
-	case DenyBecause:
+	case DenyCall:
 		vote.Reason = oneLine(by.Reason)
 	default:
 		return Answer{}, false

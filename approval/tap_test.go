@@ -48,7 +48,7 @@ func TestAHandleIsShortAndDoesNotHoldTheCode(t *testing.T) {
 	d, c := withChat(t, nil)
 	ask(t, d, nil)
 	card := c.card(t)
-	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes, approval.AllowExactly, approval.AllowLike, approval.DenyCall, approval.DenyBecause, approval.Details, approval.AllowSeen, approval.AllowFile} {
+	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowMinutes, approval.AllowExactly, approval.AllowLike, approval.DenyCall, approval.Details, approval.AllowSeen, approval.AllowFile} {
 		h := card.Handle(a)
 		raw, err := base64.RawURLEncoding.DecodeString(h)
 		if err != nil || len(h) > 64 || h == "" || strings.Contains(string(raw), card.Code) || strings.Contains(h, card.Code) {
@@ -77,8 +77,7 @@ func TestEachButtonDoesWhatItSays(t *testing.T) {
 		approval.AllowExactly: {kind: approval.Counted, state: approval.Allowed, scope: approval.Scope{Exactly: true, Minutes: 30}},
 		approval.AllowSeen:    {kind: approval.Counted, state: approval.Allowed},
 		approval.AllowFile:    {kind: approval.Counted, state: approval.Allowed},
-		approval.DenyCall:     {kind: approval.Counted, state: approval.Denied},
-		approval.DenyBecause:  {kind: approval.Counted, state: approval.Denied, reason: "use make"},
+		approval.DenyCall:     {kind: approval.Counted, state: approval.Denied, reason: "use make"},
 	}
 	for action, want := range cases {
 		t.Run(string(rune(action)), func(t *testing.T) {
@@ -95,17 +94,13 @@ func TestEachButtonDoesWhatItSays(t *testing.T) {
 	}
 }
 
-func TestDetailsAndTheReasonsPromptDecideNothing(t *testing.T) {
+func TestDetailsDecideNothing(t *testing.T) {
 	d, c := withChat(t, nil)
 	ruling := ask(t, d, nil)
 	card := c.card(t)
-	for action, want := range map[approval.Action]approval.Kind{approval.Details: approval.Shown, approval.DenyBecause: approval.WantsReason} {
-		for _, reason := range []string{"", " \n\u200b\x00"} {
-			o := tap(t, d, alice, card.Handle(action), reason)
-			if o.Kind != want || o.Card == nil || o.Card.ID != card.ID || o.Card.Code != card.Code {
-				t.Errorf("%c: %+v", action, o)
-			}
-		}
+	o := tap(t, d, alice, card.Handle(approval.Details), "")
+	if o.Kind != approval.Shown || o.Card == nil || o.Card.ID != card.ID || o.Card.Code != card.Code {
+		t.Errorf("%+v", o)
 	}
 	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
 	if r := <-ruling; !r.Yes {
@@ -117,7 +112,7 @@ func TestAReasonIsOnePlainLine(t *testing.T) {
 	d, c := withChat(t, nil)
 	ruling := ask(t, d, nil)
 	card := c.card(t)
-	tap(t, d, alice, card.Handle(approval.DenyBecause), " no:\nuse\tmake\u202e "+strings.ToUpper(card.Code)+"\xff "+strings.Repeat("x", 1000))
+	tap(t, d, alice, card.Handle(approval.DenyCall), " no:\nuse\tmake\u202e "+strings.ToUpper(card.Code)+"\xff "+strings.Repeat("x", 1000))
 	if r := <-ruling; !strings.HasPrefix(r.Reason, "no: use make … x") || len([]rune(r.Reason)) > 500 {
 		t.Errorf("the agent reads %q", r.Reason)
 	}
@@ -198,7 +193,7 @@ func TestH27ALateTapIsToldTheTruth(t *testing.T) {
 	ask(t, d, nil)
 	card := c.card(t)
 	tap(t, d, alice, card.Handle(approval.DenyCall), "")
-	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowSeen, approval.DenyBecause, approval.Details, approval.DenyCall} {
+	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowSeen, approval.Details, approval.DenyCall} {
 		o := tap(t, d, bob, card.Handle(a), "because")
 		if o.Kind != approval.TooLate || o.State != approval.Denied || !strings.Contains(o.Text, "denied by alice") || o.Card == nil {
 			t.Errorf("%c: %+v", a, o)

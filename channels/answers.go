@@ -44,7 +44,9 @@ func typed(c *approval.Card, longer int) []Typed {
 	return append(out, denyLine(c))
 }
 
-func denyLine(c *approval.Card) Typed { return Typed{Label: "deny", Line: ".deny " + c.Code} }
+func denyLine(c *approval.Card) Typed {
+	return Typed{Label: "deny (a reason may follow)", Line: ".deny " + c.Code}
+}
 
 func minutesLabel(verb string, minutes int) string { return fmt.Sprintf("%s %d min", verb, minutes) }
 
@@ -118,7 +120,7 @@ func left(c *approval.Card) (n int) {
 // detailsButtons are the buttons beside all there is to see.
 func detailsButtons(c *approval.Card, longer int) []Button {
 	if c.StepUp() {
-		return []Button{button(c, approval.DenyCall, denyLabel(c)), button(c, approval.DenyBecause, "Deny & say why")}
+		return []Button{button(c, approval.DenyCall, denyLabel(c))}
 	}
 	out := []Button{button(c, approval.AllowSeen, onceLabel(c)), button(c, approval.DenyCall, denyLabel(c))}
 	if len(c.Questions) > 1 {
@@ -150,7 +152,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 	if l := c.LikePreview(); l != nil { // what it would cover is shown above
 		out = append(out, button(c, approval.AllowLike, minutesLabel("Allow like this,", l.Minutes)))
 	}
-	return append(out, button(c, approval.DenyBecause, "Deny & say why"))
+	return out
 }
 
 // BesideFile are the buttons of details that are in a file: it does not show that anyone has read it.

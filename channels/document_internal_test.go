@@ -84,7 +84,7 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 	if d.Cut || len(d.Typed) == 0 || !strings.Contains(Whole(d), "rm -rf ~") || !strings.Contains(Whole(d), c.Code) {
 		t.Errorf("cut %v, typed %v", d.Cut, d.Typed)
 	}
-	if got := labelsOf(d); fmt.Sprint(got) != "[Allow once Deny Deny & say why]" || d.Buttons[0].Action != approval.AllowSeen {
+	if got := labelsOf(d); fmt.Sprint(got) != "[Allow once Deny]" || d.Buttons[0].Action != approval.AllowSeen {
 		t.Errorf("buttons %q", got)
 	}
 	if late := Details(c, c.Until()); len(late.Buttons) > 0 {
@@ -139,11 +139,11 @@ func TestMoreHasEveryAnswer(t *testing.T) {
 	all := cards()
 	all["liked"] = liked
 	for name, want := range map[string]string{
-		"message":     "Allow once|Deny|Allow 30 min|Allow this turn|Deny & say why",
-		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min|Deny & say why",
-		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn|Deny & say why",
-		"kind":        `Allow once|Deny|Allow "git log" that writes out.txt, 30 min|Exactly this, 30 min|Allow this turn|Deny & say why`,
-		"hidden-file": "Allow once|Deny|Deny & say why", "not-lasting": "Allow once|Deny|Deny & say why", "batch": "Allow all listed|Deny all|More about 1…|More about 2…|More about 3…", "spawned": "",
+		"message":     "Allow once|Deny|Allow 30 min|Allow this turn",
+		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min",
+		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn",
+		"kind":        `Allow once|Deny|Allow "git log" that writes out.txt, 30 min|Exactly this, 30 min|Allow this turn`,
+		"hidden-file": "Allow once|Deny", "not-lasting": "Allow once|Deny", "batch": "Allow all listed|Deny all|More about 1…|More about 2…|More about 3…", "spawned": "",
 	} {
 		if got := strings.Join(labelsOf(Details(all[name], created)), "|"); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -173,9 +173,9 @@ func TestACardHasFewLinesBesideTheCall(t *testing.T) {
 // TestMoreSaysWhatEachLineGrants: each typed line is behind a label of its own.
 func TestMoreSaysWhatEachLineGrants(t *testing.T) {
 	for name, want := range map[string]string{
-		"exec":        "allow once=.approve exec bf619df9;exactly this=.approve exec bf619df9 exactly 30;this turn=.approve exec bf619df9 turn;deny=.deny bf619df9;",
-		"message":     "allow once=.approve message bf619df9;allow 30 min=.approve message bf619df9 30;this turn=.approve message bf619df9 turn;deny=.deny bf619df9;",
-		"hidden-file": "allow once=.approve write bf619df9;deny=.deny bf619df9;", "spawned": "",
+		"exec":        "allow once=.approve exec bf619df9;exactly this=.approve exec bf619df9 exactly 30;this turn=.approve exec bf619df9 turn;deny (a reason may follow)=.deny bf619df9;",
+		"message":     "allow once=.approve message bf619df9;allow 30 min=.approve message bf619df9 30;this turn=.approve message bf619df9 turn;deny (a reason may follow)=.deny bf619df9;",
+		"hidden-file": "allow once=.approve write bf619df9;deny (a reason may follow)=.deny bf619df9;", "spawned": "",
 	} {
 		got := ""
 		for _, b := range Details(cards()[name], created).Blocks {

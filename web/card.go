@@ -55,7 +55,6 @@ type cardView struct {
 	Minutes  []int
 	Again    []int // the minutes of Exactly
 	Deny     string
-	Because  string
 	Hidden   int  // values that redaction hides, where they can be shown
 	Unread   bool // of them, what the person has to read before they can allow the call
 	Revealed bool // the arguments are shown as they came
@@ -209,7 +208,7 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 				v.Like, v.Likely = b.Handle, l.String()
 			}
 		case approval.DenyCall:
-			v.Deny, v.Because = b.Handle, c.Handle(approval.DenyBecause)
+			v.Deny = b.Handle
 		}
 	}
 }

@@ -170,10 +170,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: q.alwaysOf(r)}
-	if reason := strings.TrimSpace(r.PostFormValue("reason")); reason != "" {
-		a.Handle, a.Reason = r.PostFormValue("because"), reason
-	}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: q.alwaysOf(r)}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
 		a.Scope.Minutes = minutes
 	}

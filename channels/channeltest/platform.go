@@ -38,9 +38,6 @@ type Platform interface {
 	// platform has been answered; "" if nothing was said.
 	Tap(t testing.TB, who User, m Message, b Button) string
 
-	// TapAndSay presses a button that asks for a reason, and gives it.
-	TapAndSay(t testing.TB, who User, m Message, b Button, reason string) string
-
 	// Say writes a line and returns its id, which the bot's answer names.
 	Say(t testing.TB, who User, where Place, text string) string
 

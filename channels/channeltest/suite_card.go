@@ -72,7 +72,7 @@ func cardSpecs() []spec {
 					b.Errorf("no %q behind More:\n%s", want, everything(d))
 				}
 			}
-			wantButtons(b, d, "Allow once", "Deny", "Exactly this, 30 min", "Exactly this, this turn", "Deny & say why")
+			wantButtons(b, d, "Allow once", "Deny", "Exactly this, 30 min", "Exactly this, this turn")
 			if strings.Contains(buttonData(d), code) {
 				b.Errorf("the code is in the buttons: %+v", d.Buttons)
 			}
@@ -128,7 +128,7 @@ func cardSpecs() []spec {
 					b.Errorf("no %q behind More\n%s", want, everything(d))
 				}
 			}
-			wantButtons(b, d, "Allow once", "Deny", "Allow such commands, 30 min", "Exactly this, 30 min", "Allow this turn", "Deny & say why")
+			wantButtons(b, d, "Allow once", "Deny", "Allow such commands, 30 min", "Exactly this, 30 min", "Allow this turn")
 			r.tap(r.who.Alice, d, "Allow such commands, 30 min")
 			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
 				b.Errorf("got %+v", got)
@@ -144,18 +144,6 @@ func cardSpecs() []spec {
 				b.Errorf("got %+v", got)
 			}
 			r.turns(m, "Denied by alice")
-		}},
-		{"a reason reaches the agent and the card", func(b *bench) {
-			r := newRig(b, b.platform, nil)
-			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
-			m := r.card(0)
-			r.tap(r.who.Alice, m, "More…")
-			d := r.details(m)
-			r.p.TapAndSay(b, r.who.Alice, d, r.button(d, "Deny & say why"), "use make instead")
-			if got := r.get(v); got.Yes || !got.Denied || got.Reason != "use make instead" {
-				b.Errorf("got %+v", got)
-			}
-			r.turns(m, "Denied", "use make instead")
 		}},
 		{"More can allow what was seen", func(b *bench) {
 			r := newRig(b, b.platform, nil)

@@ -53,10 +53,8 @@ func looksSpecs() []spec {
 			r := newRig(b, b.platform, nil)
 			r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
-			const reason = "<b>no</b> *no* @everyone <@U333> https://evil.example `x`"
-			r.tap(r.who.Alice, m, "More…")
-			d := r.details(m)
-			r.p.TapAndSay(b, r.who.Alice, d, r.button(d, "Deny & say why"), reason)
+			const reason = "<b>no</b> *no* `x` @everyone <@U333> https://evil.example"
+			r.p.Say(b, r.who.Alice, Place{Direct: true}, ".deny "+r.codeOf(m)+" "+reason)
 			if settled := r.turns(m, "Denied", reason); len(settled.Active) > 0 {
 				b.Errorf("links, mentions or previews: %q", settled.Active)
 			}

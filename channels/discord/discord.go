@@ -1,6 +1,6 @@
 // Package discord asks people on Discord: a card with buttons in a direct
-// message or a channel, a form for the reason, and lines such as
-// `.approve exec bf619df9 30` in a direct message or in reply to the bot.
+// message or a channel, and lines such as `.approve exec bf619df9 30` in a direct
+// message or in reply to the bot.
 //
 // Taps and lines come through Discord's gateway, under a lease so that replicas
 // don't answer twice. What only one person should read is shown to that person

@@ -11,14 +11,12 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 )
 
-// Limits of a message and of a form:
-// https://discord.com/developers/docs/resources/message#create-message,
-// https://discord.com/developers/docs/components/reference and
-// https://discord.com/developers/docs/interactions/receiving-and-responding
+// Limits of a message:
+// https://discord.com/developers/docs/resources/message#create-message and
+// https://discord.com/developers/docs/components/reference
 const (
 	maxContent = 2000 // characters; counted here as UTF-16 units, which are never fewer
 	maxInRow   = 5    // buttons
-	maxInput   = 300  // characters of a reason, where Discord would take 4000
 )
 
 // drawing is a message: text in Discord's markup, and buttons.
@@ -176,7 +174,7 @@ func style(a approval.Action) discordgo.ButtonStyle {
 	switch a {
 	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile:
 		return discordgo.SuccessButton
-	case approval.DenyCall, approval.DenyBecause:
+	case approval.DenyCall:
 		return discordgo.DangerButton
 	default:
 		return discordgo.SecondaryButton

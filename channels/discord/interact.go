@@ -15,25 +15,7 @@ import (
 
 func personID(user string) string { return Name + ":" + user }
 
-// Forms. The id of a form for a reason is the handle of the button that opened it:
-// nothing has to be remembered.
-const (
-	whyTitle = "Deny and say why"
-	whyLabel = "The reason: the agent reads it"
-)
-
-func form(id string) *discordgo.InteractionResponse {
-	must := true
-	return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseModal, Data: &discordgo.InteractionResponseData{
-		CustomID: id, Title: whyTitle, Components: []discordgo.MessageComponent{discordgo.Label{
-			Label:     whyLabel,
-			Component: discordgo.TextInput{CustomID: "text", Style: discordgo.TextInputShort, Required: &must, MaxLength: maxInput},
-		}},
-	}}
-}
-
-// interaction takes a tap, or a form that was filled in. Who did it is the first
-// thing that the desk looks at.
+// interaction takes a tap. Who did it is the first thing that the desk looks at.
 func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, i *discordgo.Interaction) {
 	who := i.User
 	if i.Member != nil && i.Member.User != nil {
@@ -46,11 +28,8 @@ func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, 
 		return
 	}
 	a := approval.Answer{ID: personID(who.ID), Name: cmp.Or(who.GlobalName, who.Username), Via: Name}
-	switch d := i.Data.(type) {
-	case discordgo.MessageComponentInteractionData:
+	if d, isTap := i.Data.(discordgo.MessageComponentInteractionData); isTap {
 		a.Handle = d.CustomID
-	case discordgo.ModalSubmitInteractionData:
-		a.Handle, a.Reason = d.CustomID, typedIn(d.Components)
 	}
 	if a.Handle == "" {
 		_ = r.say(ctx, nil)
@@ -60,33 +39,15 @@ func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, 
 	if err != nil {
 		ch.Log.Error("a tap could not be taken", "err", err)
 	}
-	ch.follow(ctx, r, a, o)
-}
-
-// typedIn is the text in the first field of a form.
-func typedIn(components []discordgo.MessageComponent) string {
-	for _, c := range components {
-		switch c := c.(type) {
-		case *discordgo.TextInput:
-			return c.Value
-		case *discordgo.Label:
-			return typedIn([]discordgo.MessageComponent{c.Component})
-		case *discordgo.ActionsRow:
-			return typedIn(c.Components)
-		}
-	}
-	return ""
+	ch.follow(ctx, r, o)
 }
 
 // follow shows what came of a tap, to the person who tapped alone.
-func (ch *Channel) follow(ctx context.Context, r *reply, a approval.Answer, o approval.Outcome) {
+func (ch *Channel) follow(ctx context.Context, r *reply, o approval.Outcome) {
 	var done context.CancelFunc
 	ctx, r.line, done = ch.ReplyLine(ctx, ch.Taps, &o, ackAfter)
 	defer done()
-	tapped := r.i.Type == discordgo.InteractionMessageComponent
 	switch {
-	case tapped && o.Kind == approval.WantsReason:
-		r.open(ctx, func() *discordgo.InteractionResponse { return form(a.Handle) })
 	case o.Kind == approval.Shown:
 		o.Delivered(ctx, r.say(ctx, ch.details(o.Card)))
 	case r.onDetails() && (o.Kind == approval.Counted || o.Kind == approval.TooLate):
@@ -203,11 +164,6 @@ func (r *reply) replace(ctx context.Context, s *said) {
 		}
 		return &discordgo.InteractionResponse{Type: discordgo.InteractionResponseUpdateMessage, Data: data}
 	})
-}
-
-// open shows a form. Discord takes none for an answer that comes later.
-func (r *reply) open(ctx context.Context, form func() *discordgo.InteractionResponse) {
-	_ = r.answer(ctx, &said{text: "That took too long. Nothing was approved; tap again."}, form)
 }
 
 func (s *said) data() *discordgo.InteractionResponseData {

@@ -37,7 +37,6 @@ var people = channeltest.People{
 type world interface {
 	Messages() []discordtest.Message
 	Tap(ctx context.Context, who discordtest.Person, channel, message, customID string) (discordtest.Told, error)
-	Submit(ctx context.Context, who discordtest.Person, channel, message string, f discordtest.Form, text string) (discordtest.Told, error)
 	Ready(ctx context.Context) error
 	Say(who discordtest.Person, channel, replyTo, text string, more map[string]any) string
 }
@@ -213,30 +212,9 @@ func (p *platform) tap(t testing.TB, who channeltest.User, message, data string)
 	}
 }
 
-func (p *platform) submit(t testing.TB, who channeltest.User, message string, f *discordtest.Form, text string) discordtest.Told {
-	t.Helper()
-	if f == nil {
-		t.Error("there is no form")
-		return discordtest.Told{}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	told, err := p.world.Submit(ctx, person(who), room, message, *f, text)
-	if err != nil || told.Failed {
-		t.Errorf("the form got no answer: %+v, %v", told, err)
-	}
-	return told
-}
-
 func (p *platform) Tap(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button) string {
 	t.Helper()
 	return discordtest.Render(p.tap(t, who, m.ID, b.Data).Text).Text
-}
-
-func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
-	t.Helper()
-	told := p.submit(t, who, m.ID, p.tap(t, who, m.ID, b.Data).Form, reason)
-	return discordtest.Render(told.Text).Text
 }
 
 func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {

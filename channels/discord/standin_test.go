@@ -196,11 +196,6 @@ func (w *twin) Tap(ctx context.Context, who discordtest.Person, channel, message
 	return w.act(ctx, who, channel, message, 3, map[string]any{"custom_id": customID, "component_type": 2})
 }
 
-func (w *twin) Submit(ctx context.Context, who discordtest.Person, channel, message string, f discordtest.Form, text string) (discordtest.Told, error) {
-	field := map[string]any{"type": 4, "custom_id": f.Input, "value": text}
-	return w.act(ctx, who, channel, message, 5, map[string]any{"custom_id": f.ID, "components": []any{map[string]any{"type": 1, "components": []any{field}}}})
-}
-
 func (w *twin) act(ctx context.Context, who discordtest.Person, channel, message string, kind int, data map[string]any) (discordtest.Told, error) {
 	if err := w.Ready(ctx); err != nil {
 		return discordtest.Told{}, err
@@ -212,10 +207,7 @@ func (w *twin) act(ctx context.Context, who discordtest.Person, channel, message
 	var answer struct {
 		Type int `json:"type"`
 		Data struct {
-			Content    string      `json:"content"`
-			CustomID   string      `json:"custom_id"`
-			Title      string      `json:"title"`
-			Components []component `json:"components"`
+			Content string `json:"content"`
 		} `json:"data"`
 	}
 	short, cancel := context.WithTimeout(ctx, discordtest.Deadline)
@@ -225,11 +217,7 @@ func (w *twin) act(ctx context.Context, who discordtest.Person, channel, message
 		told.Failed = true
 		return told, ctx.Err()
 	}
-	if answer.Type == 9 {
-		told.Form = &discordtest.Form{ID: answer.Data.CustomID, Title: answer.Data.Title, Input: answer.Data.Components[0].Component.CustomID}
-	} else {
-		told.Text = answer.Data.Content
-	}
+	told.Text = answer.Data.Content
 	return told, nil
 }
 

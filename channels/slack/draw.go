@@ -13,9 +13,8 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 )
 
-// Limits of a message: https://docs.slack.dev/reference/block-kit/blocks,
-// https://docs.slack.dev/reference/block-kit/block-elements/button-element and
-// https://docs.slack.dev/reference/views/modal-views
+// Limits of a message: https://docs.slack.dev/reference/block-kit/blocks and
+// https://docs.slack.dev/reference/block-kit/block-elements/button-element
 const (
 	maxBlocks    = 50
 	maxBlockText = 3000 // characters; for rich text Slack documents none, so it is held to that of a section
@@ -23,7 +22,6 @@ const (
 	maxLabel     = 75   // of a button
 	maxValue     = 2000
 	maxActionID  = 255
-	maxMetadata  = 3000
 )
 
 // maxMessage is how many bytes the blocks of a message may have together. Slack

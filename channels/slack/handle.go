@@ -7,9 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/slack-go/slack"
-
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
@@ -22,8 +19,6 @@ func (ch *Channel) handle(ctx context.Context, answer delivery.AnswerFunc, p pay
 		ch.typed(ctx, answer, &n.Event)
 	case i != nil && i.handle() != "":
 		ch.tap(ctx, answer, i)
-	case i != nil && i.Type == viewSubmission && i.View.CallbackID == whyID:
-		ch.because(ctx, answer, i)
 	}
 }
 
@@ -62,19 +57,15 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *inter
 	at := i.place()
 	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: i.handle()})
 	var err error
-	switch o.Kind {
-	case approval.Ignored:
-	case approval.Shown:
+	if o.Kind == approval.Shown {
 		err = ch.details(ctx, o.Card, at)
 		o.Delivered(ctx, err)
-	case approval.WantsReason:
-		err = ch.askWhy(ctx, o.Card, i)
 	}
 	if err != nil {
 		o.Text = "Slack did not let that be shown. Nothing was decided; try again, or type the line on the card."
 		ch.Log.WarnContext(ctx, "a tap could not be followed up", "err", err)
 	}
-	if err != nil || o.Kind != approval.Shown && o.Kind != approval.WantsReason {
+	if err != nil || o.Kind != approval.Shown {
 		ch.reply(ctx, &o, i.User.ID, at)
 	}
 	ch.refresh(ctx, o, at)
@@ -109,56 +100,6 @@ func (ch *Channel) reply(ctx context.Context, o *approval.Outcome, user string, 
 	if err := ch.tell(ctx, line, user, at, o.Text); err != nil {
 		ch.Log.WarnContext(ctx, "the outcome could not be sent to the person", "err", err)
 	}
-}
-
-// Parts of the window that asks for a reason.
-const (
-	whyID     = "why"
-	maxReason = 300 // characters; the agent reads no more
-	// triggerLife is how long Slack lets a window be opened after a tap.
-	triggerLife = 3 * time.Second
-)
-
-// why is what the window brings back: nothing has to be remembered.
-type why struct {
-	Handle  string `json:"h"`
-	Channel string `json:"c"`
-	Thread  string `json:"t,omitzero"`
-}
-
-// askWhy opens a window for the reason.
-func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, i *interaction) error {
-	at := i.place()
-	back, err := json.Marshal(why{Handle: i.handle(), Channel: at.channel, Thread: at.thread})
-	if err != nil || len(back) > maxMetadata {
-		return errPayload
-	}
-	input := slack.NewPlainTextInputBlockElement(nil, whyID).WithMinLength(1).WithMaxLength(maxReason)
-	view := slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: whyID, PrivateMetadata: string(back),
-		Title: words("Deny " + c.Ref()), Submit: words("Deny"), Close: words("Cancel"),
-		Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock(whyID, words("Why is it denied?"), words("The agent reads it."), input)}},
-	}
-	ctx, cancel := context.WithTimeout(ctx, triggerLife)
-	defer cancel()
-	return ch.call(ctx, ch.Line.Do, "views.open", i.User.ID, func(ctx context.Context) error {
-		opened, err := ch.api.OpenViewContext(ctx, i.TriggerID, view)
-		if err == nil && opened.ID == "" {
-			err = errNoAnswer
-		}
-		return err
-	})
-}
-
-// because takes a window that was filled in.
-func (ch *Channel) because(ctx context.Context, answer delivery.AnswerFunc, i *interaction) {
-	var back why
-	if i.User.IsBot || i.User.ID == "" || json.Unmarshal([]byte(i.View.PrivateMetadata), &back) != nil || back.Handle == "" {
-		return
-	}
-	reason := i.View.State.Values[whyID][whyID].Value
-	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: back.Handle, Reason: reason})
-	ch.reply(ctx, &o, i.User.ID, ref{channel: back.Channel, thread: back.Thread})
 }
 
 // typed takes a line that someone wrote to the app: in a direct message, or in

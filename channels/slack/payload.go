@@ -13,11 +13,10 @@ import (
 // https://docs.slack.dev/reference/interaction-payloads and
 // https://docs.slack.dev/reference/events/message
 
-// interaction is a tap on a button, or a window that was filled in.
+// interaction is a tap on a button.
 type interaction struct {
-	Type      string `json:"type"`
-	TriggerID string `json:"trigger_id"` // lets a window be opened, for three seconds
-	User      struct {
+	Type string `json:"type"`
+	User struct {
 		ID     string `json:"id"`
 		TeamID string `json:"team_id"`
 		IsBot  bool   `json:"is_bot"`
@@ -32,22 +31,10 @@ type interaction struct {
 		ActionID string `json:"action_id"`
 		Value    string `json:"value"`
 	} `json:"actions"`
-	View struct {
-		CallbackID      string `json:"callback_id"`
-		PrivateMetadata string `json:"private_metadata"`
-		State           struct {
-			Values map[string]map[string]struct {
-				Value string `json:"value"`
-			} `json:"values"`
-		} `json:"state"`
-	} `json:"view"`
 }
 
-// The types of interactions that we know.
-const (
-	blockActions   = "block_actions"
-	viewSubmission = "view_submission"
-)
+// blockActions is the type of interaction that we know.
+const blockActions = "block_actions"
 
 // handle is what the tapped button carries; "" if it is none of ours.
 func (i *interaction) handle() string {

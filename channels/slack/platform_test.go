@@ -141,21 +141,6 @@ func (p *platform) Tap(t testing.TB, who channeltest.User, m channeltest.Message
 	return told
 }
 
-// TapAndSay implements channeltest.Platform.
-func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
-	t.Helper()
-	p.Tap(t, who, m, b)
-	v, err := p.Window(person(who))
-	if err != nil {
-		t.Fatal(err)
-	}
-	told, err := p.Submit(patience(t), person(who), v, reason)
-	if err != nil {
-		t.Errorf("the window was not answered: %v", err)
-	}
-	return told
-}
-
 // Say implements channeltest.Platform.
 func (p *platform) Say(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
 	t.Helper()

@@ -1,7 +1,6 @@
 // Package slack asks people in Slack: a card with buttons in a direct message or
-// a channel, a window for the reason of a deny, and lines such as
-// `.approve exec bf619df9 30` in a direct message to the app or in the thread
-// under one of its cards.
+// a channel, and lines such as `.approve exec bf619df9 30` in a direct message to
+// the app or in the thread under one of its cards.
 //
 // What people do comes over Socket Mode, where Slack hands each thing to one of
 // the connected instances. It is acknowledged at once and worked on afterwards. Nothing that the agent wrote is formatted: it is in

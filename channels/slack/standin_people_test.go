@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
 	"testing"
 	"time"
 
@@ -78,20 +77,10 @@ func (s *standIn) user(who channeltest.User) map[string]any {
 	return map[string]any{"id": who.ID, "team_id": "T000000001", "is_bot": who.Bot}
 }
 
-// trigger is what lets a window be opened for someone.
-func (s *standIn) trigger(t testing.TB, who channeltest.User) string {
-	t.Helper()
-	var made struct {
-		TriggerID string `json:"trigger_id"`
-	}
-	s.method(t, keys.BotToken, "views.generateTriggerId", url.Values{"user_id": {who.ID}}, &made)
-	return made.TriggerID
-}
-
 // Tap implements channeltest.Platform.
 func (s *standIn) Tap(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button) string {
 	t.Helper()
-	trigger, thread := s.trigger(t, who), ""
+	thread := ""
 	for _, x := range s.all(t.Context()) {
 		if x.TS == m.ID {
 			thread = x.Thread
@@ -106,7 +95,7 @@ func (s *standIn) Tap(t testing.TB, who channeltest.User, m channeltest.Message,
 		container["thread_ts"] = thread
 	}
 	err := s.pass(patience(t), "interactive", map[string]any{
-		"type": "block_actions", "user": s.user(who), "trigger_id": trigger, "container": container,
+		"type": "block_actions", "user": s.user(who), "container": container,
 		"actions": []any{map[string]any{"action_id": "answer_a", "value": b.Data}},
 	})
 	if err != nil {
@@ -115,7 +104,7 @@ func (s *standIn) Tap(t testing.TB, who channeltest.User, m channeltest.Message,
 	if who.Bot {
 		return ""
 	}
-	return s.came(t, who, trigger, from, before)
+	return s.came(t, who, from, before)
 }
 
 // replies counts the messages in threads, those with buttons twice: what is drawn anew may get some, and what comes late may lose them at once.
@@ -131,22 +120,20 @@ func (s *standIn) replies(ctx context.Context) (n int) {
 	return n
 }
 
-// came waits for what comes of a tap: words for the person alone, a window, or
-// details.
-func (s *standIn) came(t testing.TB, who channeltest.User, trigger string, from, before int) (told string) {
+// came waits for what comes of a tap: words for the person alone, or details.
+func (s *standIn) came(t testing.TB, who channeltest.User, from, before int) (told string) {
 	t.Helper()
 	ctx := patience(t)
 	for {
 		s.mu.Lock()
 		changed := s.changed
-		window := slices.ContainsFunc(s.views, func(v slacktest.View) bool { return v.Trigger == trigger })
 		for _, m := range s.private[from:] {
 			if m.Only == who.ID {
 				told = slacktest.Read(m.Blocks).Text
 			}
 		}
 		s.mu.Unlock()
-		if window || told != "" || s.replies(ctx) > before {
+		if told != "" || s.replies(ctx) > before {
 			return told
 		}
 		select {
@@ -155,26 +142,6 @@ func (s *standIn) came(t testing.TB, who channeltest.User, trigger string, from,
 			t.Fatal("nothing came of the tap")
 		}
 	}
-}
-
-// TapAndSay implements channeltest.Platform.
-func (s *standIn) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
-	t.Helper()
-	s.Tap(t, who, m, b)
-	s.mu.Lock()
-	v, from := s.views[len(s.views)-1], len(s.private)
-	s.mu.Unlock()
-	err := s.pass(patience(t), "interactive", map[string]any{
-		"type": "view_submission", "user": s.user(who),
-		"view": map[string]any{
-			"callback_id": v.CallbackID, "private_metadata": v.Metadata,
-			"state": map[string]any{"values": map[string]any{"why": map[string]any{"why": map[string]any{"value": reason}}}},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.came(t, who, "none", from, 1<<30)
 }
 
 // Say implements channeltest.Platform. The line is written in emulate too, and

@@ -28,7 +28,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if connects {
 		to = s.socket.GetAPIURL() + name
 	}
-	sends := strings.HasPrefix(name, "chat.") || strings.HasPrefix(name, "files.") || strings.HasPrefix(name, "views.")
+	sends := strings.HasPrefix(name, "chat.") || strings.HasPrefix(name, "files.")
 	if sends && s.Meet(w, r, func(w http.ResponseWriter, _ channeltest.Fault) {
 		io.WriteString(w, `{"ok":false,"error":"not_in_channel"}`) //nolint:errcheck // whoever does not read it has gone
 	}) {
@@ -61,7 +61,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if sends {
-		s.note(name, form, body, answer)
+		s.note(name, form, answer)
 		s.Wait(r)
 	}
 	w.WriteHeader(res.StatusCode)
@@ -69,21 +69,17 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // note keeps what emulate took and can't be asked for.
-func (s *standIn) note(name string, form url.Values, body, answer jsontext.Value) {
+func (s *standIn) note(name string, form url.Values, answer jsontext.Value) {
 	var said struct {
-		OK   bool   `json:"ok"`
-		TS   string `json:"message_ts"`
-		View struct {
-			ID string `json:"id"`
-		} `json:"view"`
+		OK bool   `json:"ok"`
+		TS string `json:"message_ts"`
 	}
 	if json.Unmarshal(answer, &said) != nil || !said.OK {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch name {
-	case "chat.postEphemeral":
+	if name == "chat.postEphemeral" {
 		m := slacktest.Message{
 			Channel: form.Get("channel"), TS: said.TS, Thread: form.Get("thread_ts"), Only: form.Get("user"), Text: form.Get("text"), Blocks: jsontext.Value(form.Get("blocks")),
 		}
@@ -94,17 +90,6 @@ func (s *standIn) note(name string, form url.Values, body, answer jsontext.Value
 			}
 		}
 		s.private = append(s.private, m)
-	case "views.open":
-		var opened struct {
-			Trigger string `json:"trigger_id"`
-			View    struct {
-				CallbackID string `json:"callback_id"`
-				Metadata   string `json:"private_metadata"`
-			} `json:"view"`
-		}
-		if json.Unmarshal(body, &opened) == nil {
-			s.views = append(s.views, slacktest.View{ID: said.View.ID, Trigger: opened.Trigger, CallbackID: opened.View.CallbackID, Metadata: opened.View.Metadata})
-		}
 	}
 	s.change()
 }

@@ -52,7 +52,6 @@ type standIn struct {
 	next    int
 	direct  map[string]string // direct messages, by who has them
 	private []slacktest.Message
-	views   []slacktest.View
 	lines   []said
 	acked   map[string]bool
 	stale   bool

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -54,8 +53,6 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *model
 	case o.Kind == approval.Shown:
 		err = ch.details(ctx, o.Card, at)
 		o.Delivered(ctx, err)
-	case o.Kind == approval.WantsReason:
-		err = ch.askWhy(ctx, o.Card, q.From.ID, at)
 	case o.Kind == approval.TooLate && (isView || o.Card != nil): // it can wait, and must not keep other taps waiting
 		ch.Tasks.Go("a tap could not be followed up", func(ctx context.Context) error { return ch.catchUp(ctx, at, isView, &o) })
 		return
@@ -86,7 +83,7 @@ var errNoPlace = errors.New("telegram: the tapped message is too old to be answe
 // needs no window to be closed.
 func (ch *Channel) tellTapper(ctx context.Context, q *models.CallbackQuery, o approval.Outcome) {
 	text := o.Text
-	if o.Kind == approval.Shown || o.Kind == approval.WantsReason {
+	if o.Kind == approval.Shown {
 		text = ""
 	}
 	ctx, line, done := ch.ReplyLine(ctx, ch.Taps, &o, strangerPatience)
@@ -120,28 +117,6 @@ func answered(m *models.Message) *models.Message {
 	return nil
 }
 
-// Words of the prompt for a reason. The reply to it brings them back, with the
-// card's name in them: nothing has to be remembered.
-const (
-	whyBegins = "Why is "
-	whyEnds   = " denied? Reply to this message in one line: the agent reads it."
-)
-
-var whyShape = regexp.MustCompile("^" + regexp.QuoteMeta(whyBegins) + "([0-9A-Z]{4})" + regexp.QuoteMeta(whyEnds) + "$")
-
-// askWhy asks the one who tapped for a reason. In a group only they are shown
-// the field for it.
-func (ch *Channel) askWhy(ctx context.Context, c *approval.Card, who int64, at ref) error {
-	d := &drawing{}
-	d.plain(whyBegins + c.Ref() + whyEnds)
-	d.entities = []models.MessageEntity{{Type: models.MessageEntityTypeTextMention, Offset: 0, Length: len("Why"), User: &models.User{ID: who}}}
-	_, err := ch.write(ctx, ch.Line, message{
-		chat: at.chat, replyTo: at.message, drawing: d,
-		prompt: &models.ForceReply{ForceReply: true, Selective: true, InputFieldPlaceholder: "The reason, in one line"},
-	})
-	return err
-}
-
 // typed takes a line that someone wrote to the bot.
 func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *models.Message) {
 	if !ch.person(m) || m.Text == "" {
@@ -170,8 +145,8 @@ func (ch *Channel) person(m *models.Message) bool {
 	return m.From != nil && !m.From.IsBot && m.ViaBot == nil && m.SenderBusinessBot == nil && m.SenderChat == nil && m.ForwardOrigin == nil && !m.IsAutomaticForward
 }
 
-// read makes an answer of a message: a reason that was asked for, or a command,
-// written to the bot alone or in reply to it.
+// read makes an answer of a command that was written to the bot alone or in reply
+// to it.
 func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 	a := approval.Answer{ID: personID(m.From.ID), Name: calledBy(m.From), Via: Name}
 	to := answered(m)
@@ -183,18 +158,10 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 	if code, ok := strings.CutPrefix(text, "/start "); ok { // by the link that `verifier setup` prints
 		text = ".pair " + code
 	}
-	if _, err := codes.Parse(text); !errors.Is(err, codes.ErrNotCommand) {
-		a.Text, a.Message = text, fmt.Sprintf("%d/%d/%d", ch.api.ID(), m.Chat.ID, m.ID) // each bot counts the messages of a private chat anew
-		return a, true
-	}
-	if !toUs {
+	if _, err := codes.Parse(text); errors.Is(err, codes.ErrNotCommand) {
 		return a, false
 	}
-	why := whyShape.FindStringSubmatch(to.Text)
-	if why == nil {
-		return a, false
-	}
-	a.Ref, a.Reason = why[1], m.Text
+	a.Text, a.Message = text, fmt.Sprintf("%d/%d/%d", ch.api.ID(), m.Chat.ID, m.ID) // each bot counts the messages of a private chat anew
 	return a, true
 }
 

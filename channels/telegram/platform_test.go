@@ -149,10 +149,6 @@ func active(m telegramtest.Message) []string {
 				units[e.Offset+i] = ' '
 			}
 		case "bold":
-		case "text_mention":
-			if !m.Prompt {
-				found = append(found, part(m.Text, e))
-			}
 		default:
 			found = append(found, e.Type+" "+part(m.Text, e))
 		}
@@ -191,27 +187,6 @@ func (p *platform) Tap(t testing.TB, who channeltest.User, m channeltest.Message
 		t.Errorf("the tap was not answered: %v", err)
 	}
 	return told.Text
-}
-
-// TapAndSay implements channeltest.Platform.
-func (p *platform) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
-	t.Helper()
-	told := p.Tap(t, who, m, b)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		for _, x := range p.Server.Messages() {
-			if x.Prompt && fmt.Sprint(x.ReplyTo) == m.ID {
-				p.Server.Say(person(who), p.chat, x.ID, reason, nil)
-				return told
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-t.Context().Done():
-			t.Fatal("nobody asked for the reason")
-		}
-	}
 }
 
 // Say implements channeltest.Platform.

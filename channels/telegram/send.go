@@ -177,7 +177,6 @@ type message struct {
 	*drawing
 	chat    int64
 	replyTo int
-	prompt  *models.ForceReply // asks for a reply
 }
 
 var noPreview = &models.LinkPreviewOptions{IsDisabled: bot.True()}
@@ -194,9 +193,6 @@ func (ch *Channel) write(ctx context.Context, line *delivery.Line, m message) (i
 	p := &bot.SendMessageParams{
 		ChatID: m.chat, Text: m.text.String(), Entities: m.entities, ReplyMarkup: m.markup(), LinkPreviewOptions: noPreview, ReplyParameters: inReplyTo(m.replyTo),
 		MessageThreadID: ch.topic(m.chat),
-	}
-	if m.prompt != nil {
-		p.ReplyMarkup = m.prompt
 	}
 	err = ch.show(ctx, line, m.chat, "sendMessage", func(ctx context.Context) error {
 		sent, err := ch.api.SendMessage(ctx, p)

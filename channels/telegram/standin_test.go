@@ -172,7 +172,6 @@ type stored struct {
 		Entities []telegramtest.Entity `json:"entities"`
 		Markup   struct {
 			Keyboard [][]telegramtest.Button `json:"inline_keyboard"`
-			Force    bool                    `json:"force_reply"`
 		} `json:"reply_markup"`
 		Reply struct {
 			ID int64 `json:"message_id"`
@@ -234,7 +233,7 @@ func (s *standIn) Messages() []channeltest.Message {
 			continue // a person's
 		}
 		out = append(out, seen(telegramtest.Message{
-			ID: x.ID, Text: x.Message.Text, Entities: x.Message.Entities, Buttons: x.Message.Markup.Keyboard, Prompt: x.Message.Markup.Force,
+			ID: x.ID, Text: x.Message.Text, Entities: x.Message.Entities, Buttons: x.Message.Markup.Keyboard,
 			ReplyTo: x.Message.Reply.ID, Preview: !x.Message.Preview.Off,
 		}))
 	}
@@ -318,23 +317,6 @@ func (*standIn) until(t testing.TB, what string, is func() bool) {
 			t.Fatal("it never happened that " + what)
 		}
 	}
-}
-
-// TapAndSay implements channeltest.Platform.
-func (s *standIn) TapAndSay(t testing.TB, who channeltest.User, m channeltest.Message, b channeltest.Button, reason string) string {
-	t.Helper()
-	told := s.Tap(t, who, m, b)
-	var prompt channeltest.Message
-	s.until(t, "the reason is asked for", func() bool {
-		for _, x := range s.Messages() {
-			if x.ReplyTo == m.ID && strings.HasPrefix(x.Text, "Why is ") {
-				prompt = x
-			}
-		}
-		return prompt.ID != ""
-	})
-	s.Say(t, who, channeltest.Place{ReplyTo: prompt.ID}, reason)
-	return told
 }
 
 // Say implements channeltest.Platform.

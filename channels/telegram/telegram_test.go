@@ -226,24 +226,6 @@ func TestH751AMessageKeepsItsNameWhenItComesAgain(t *testing.T) {
 	}
 }
 
-func TestAReasonIsAReplyToOurOwnPrompt(t *testing.T) {
-	s, h := telegramtest.New(t, token), newHeard()
-	listen(t, open(t, config(s), delivery.Deps{}), h)
-	prompt := func(from int64, text string) map[string]any {
-		return map[string]any{"reply_to_message": map[string]any{
-			"message_id": 1, "date": 1, "chat": map[string]any{"id": group, "type": "supergroup"}, "text": text,
-			"from": map[string]any{"id": from, "is_bot": true, "first_name": "x"},
-		}}
-	}
-	const asks = "Why is 7Q4K denied? Reply to this message in one line: the agent reads it."
-	s.Say(alice, group, 0, "because", prompt(6666, asks)) // someone else's
-	s.Say(alice, group, 0, "because", prompt(s.BotID(), "x "+asks))
-	s.Say(alice, group, 0, "because", prompt(s.BotID(), asks))
-	if a := h.next(t); a.Ref != "7Q4K" || a.Reason != "because" || a.Allow || a.Text != "" {
-		t.Errorf("got %+v", a)
-	}
-}
-
 func TestStartTellsTheNumbersThatTheConfigNeeds(t *testing.T) {
 	s, h := telegramtest.New(t, token), newHeard()
 	listen(t, open(t, config(s), delivery.Deps{}), h)

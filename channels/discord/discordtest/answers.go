@@ -49,10 +49,6 @@ func (s *Server) answer(i *interaction, kind int, b *body) *refusal {
 		}
 		i.original = m.ID
 		return m.fill(b)
-	case answerWithForm:
-		var err *refusal
-		i.form, err = form(b)
-		return err
 	case answerLater, answerNothing:
 		return nil
 	}
@@ -72,21 +68,6 @@ func (s *Server) original(i *interaction, b *body) (*Message, *refusal) {
 	i.original = m.ID
 	s.messages = append(s.messages, m)
 	return m, nil
-}
-
-func form(b *body) (*Form, *refusal) {
-	if !within(b.CustomID, maxCustomID) || !within(b.Title, maxTitle) || len(b.Components) != 1 {
-		return nil, invalid("this is no form")
-	}
-	c := b.Components[0]
-	if c.Type != 18 || !within(c.Label, maxInputLabel) || c.Component == nil || c.Component.Type != 4 {
-		return nil, invalid("a form has a field with a label")
-	}
-	in := c.Component
-	if !within(in.CustomID, maxCustomID) || in.Label != "" || len(in.Placeholder) > maxPlaceholder || in.MaxLength > maxInput || in.Style != 1 && in.Style != 2 {
-		return nil, invalid("this is no field")
-	}
-	return &Form{ID: b.CustomID, Title: b.Title, Label: c.Label, Placeholder: in.Placeholder, Input: in.CustomID}, nil
 }
 
 // byToken is the interaction that a call is about. The lock is held.

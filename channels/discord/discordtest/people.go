@@ -11,14 +11,12 @@ const Deadline = 3 * time.Second
 
 // Kinds of interactions and of answers to them.
 const (
-	tapped    = 3
-	submitted = 5
+	tapped = 3
 
-	answerMessage  = 4
-	answerLater    = 5
-	answerNothing  = 6
-	answerInPlace  = 7
-	answerWithForm = 9
+	answerMessage = 4
+	answerLater   = 5
+	answerNothing = 6
+	answerInPlace = 7
 )
 
 // Person acts on Discord.
@@ -32,16 +30,12 @@ func (p Person) user() map[string]any {
 	return map[string]any{"id": p.ID, "username": p.Name, "global_name": p.Name, "discriminator": "0", "bot": p.Bot}
 }
 
-// Form is what asks a person to type something.
-type Form struct{ ID, Title, Label, Placeholder, Input string }
-
 // Told is what came of a tap.
 type Told struct {
 	ID     string // of the interaction
 	Failed bool   // "This interaction failed"
 	Later  bool   // the person was told to wait first
 	Text   string // what the person alone was told, as markup
-	Form   *Form
 }
 
 // interaction is something a person did that waits to be answered.
@@ -55,19 +49,11 @@ type interaction struct {
 	kind     int // of the answer; 0: none yet
 	later    bool
 	original string // the message that answers it
-	form     *Form
 }
 
 // Tap presses a button and waits for what comes of it.
 func (s *Server) Tap(ctx context.Context, who Person, channel, message, customID string) (Told, error) {
 	return s.act(ctx, who, channel, message, tapped, map[string]any{"custom_id": customID, "component_type": 2})
-}
-
-// Submit sends a form off and waits for what comes of it.
-func (s *Server) Submit(ctx context.Context, who Person, channel, message string, f Form, text string) (Told, error) {
-	return s.act(ctx, who, channel, message, submitted, map[string]any{"custom_id": f.ID, "components": []any{
-		map[string]any{"type": 18, "id": 1, "component": map[string]any{"type": 4, "id": 2, "custom_id": f.Input, "value": text}},
-	}})
 }
 
 func (s *Server) act(ctx context.Context, who Person, channel, message string, kind int, data map[string]any) (Told, error) {
@@ -83,7 +69,7 @@ func (s *Server) act(ctx context.Context, who Person, channel, message string, k
 	err = s.Await(ctx, func() bool { return i.kind != answerLater || i.original != "" })
 	s.Lock()
 	defer s.Unlock()
-	told := Told{ID: i.id, Later: i.later, Form: i.form}
+	told := Told{ID: i.id, Later: i.later}
 	if m := s.find(i.channel, i.original); m != nil {
 		told.Text = m.Content
 	}

@@ -157,66 +157,6 @@ func (s *Server) update(c *call) answer {
 	return bad("message_not_found")
 }
 
-// Limits of a window: https://docs.slack.dev/reference/views/modal-views
-const (
-	maxTitle    = 24
-	maxMetadata = 3000
-)
-
-func (s *Server) openView(c *call) answer {
-	var in struct {
-		TriggerID string `json:"trigger_id"`
-		View      struct {
-			Type            string `json:"type"`
-			CallbackID      string `json:"callback_id"`
-			PrivateMetadata string `json:"private_metadata"`
-			Title, Submit   struct {
-				Text string `json:"text"`
-			}
-			Blocks []jsontext.Value `json:"blocks"`
-		} `json:"view"`
-	}
-	if json.Unmarshal(c.body, &in, json.MatchCaseInsensitiveNames(true)) != nil || in.View.Type != "modal" || in.View.Title.Text == "" ||
-		len(in.View.Title.Text) > maxTitle || len(in.View.PrivateMetadata) > maxMetadata || len(in.View.Blocks) == 0 {
-		return bad("invalid_arguments")
-	}
-	s.Lock()
-	defer s.Unlock()
-	user, known := s.triggers[in.TriggerID]
-	if !known {
-		return bad("expired_trigger_id")
-	}
-	if user == "" {
-		return bad("exchanged_trigger_id")
-	}
-	s.triggers[in.TriggerID] = ""
-	v := &View{
-		ID: s.id("V"), User: user, Trigger: in.TriggerID, CallbackID: in.View.CallbackID, Metadata: in.View.PrivateMetadata,
-		Title: in.View.Title.Text, Submit: in.View.Submit.Text, Reason: fieldOf(in.View.Blocks),
-	}
-	s.views = append(s.views, v)
-	s.Change()
-	return answer{"ok": true, "view": map[string]any{"id": v.ID, "type": "modal"}}
-}
-
-// fieldOf is the id of the field to write in: the block's and its element's.
-func fieldOf(blocks []jsontext.Value) string {
-	for _, raw := range blocks {
-		var b struct {
-			Type    string `json:"type"`
-			BlockID string `json:"block_id"`
-			Element struct {
-				Type     string `json:"type"`
-				ActionID string `json:"action_id"`
-			} `json:"element"`
-		}
-		if json.Unmarshal(raw, &b) == nil && b.Type == "input" && b.Element.Type == "plain_text_input" {
-			return b.BlockID + "/" + b.Element.ActionID
-		}
-	}
-	return ""
-}
-
 func (s *Server) getUploadURL(c *call) answer {
 	name := c.form.Get("filename")
 	if name == "" || c.form.Get("length") == "" || c.form.Get("length") == "0" {

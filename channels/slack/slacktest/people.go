@@ -2,7 +2,6 @@ package slacktest
 
 import (
 	"context"
-	"errors"
 	"strings"
 )
 
@@ -34,8 +33,7 @@ const (
 // acknowledged.
 func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string) (told string, err error) {
 	s.Lock()
-	trigger, from := s.id("trigger-"), len(s.messages)
-	s.triggers[trigger] = who.ID
+	from := len(s.messages)
 	thread := ""
 	for _, m := range s.messages {
 		if m.Channel == channel && m.TS == ts {
@@ -48,7 +46,7 @@ func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string)
 		container["thread_ts"] = thread
 	}
 	payload := map[string]any{
-		"type": "block_actions", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team}, "trigger_id": trigger,
+		"type": "block_actions", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team},
 		"container": container, "channel": map[string]any{"id": channel}, "message": map[string]any{"ts": ts},
 		"actions": []any{map[string]any{"type": "button", "action_id": s.actionID(ts, value), "block_id": "b", "value": value}},
 	}
@@ -65,7 +63,7 @@ func (s *Server) Tap(ctx context.Context, who Person, channel, ts, value string)
 	}
 	err = s.Await(ctx, func() bool {
 		var done bool
-		told, done = s.came(who, channel, root, trigger, from)
+		told, done = s.came(who, channel, root, from)
 		return done
 	})
 	return told, err
@@ -90,14 +88,9 @@ func (s *Server) actionID(ts, value string) string {
 	return "answer_a"
 }
 
-// came is what came of a tap: words for the person alone, a window, or a message
-// with buttons in the thread. The lock is held.
-func (s *Server) came(who Person, channel, root, trigger string, from int) (told string, done bool) {
-	for _, v := range s.views {
-		if v.Trigger == trigger {
-			return "", true
-		}
-	}
+// came is what came of a tap: words for the person alone, or a message with
+// buttons in the thread. The lock is held.
+func (s *Server) came(who Person, channel, root string, from int) (told string, done bool) {
 	for _, m := range s.messages[from:] {
 		switch {
 		case m.Only == who.ID && m.Channel == channel:
@@ -118,48 +111,6 @@ func (s *Server) user(who Person) map[string]any {
 		out["is_bot"] = true
 	}
 	return out
-}
-
-var errNoWindow = errors.New("no window is open for this person")
-
-// Window is the newest window that is open for a person.
-func (s *Server) Window(who Person) (View, error) {
-	s.Lock()
-	defer s.Unlock()
-	for i := len(s.views) - 1; i >= 0; i-- {
-		if s.views[i].User == who.ID {
-			return *s.views[i], nil
-		}
-	}
-	return View{}, errNoWindow
-}
-
-// Submit fills in a window and returns what the person alone reads.
-func (s *Server) Submit(ctx context.Context, who Person, v View, reason string) (told string, err error) {
-	block, field, _ := strings.Cut(v.Reason, "/")
-	s.Lock()
-	from := len(s.messages)
-	s.Unlock()
-	err = s.interact(ctx, map[string]any{
-		"type": "view_submission", "user": s.user(who), "api_app_id": AppID, "team": map[string]any{"id": Team},
-		"view": map[string]any{
-			"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.Metadata,
-			"state": map[string]any{"values": map[string]any{block: map[string]any{field: map[string]any{"type": "plain_text_input", "value": reason}}}},
-		},
-	})
-	if err != nil {
-		return "", err
-	}
-	err = s.Await(ctx, func() bool {
-		for _, m := range s.messages[from:] {
-			if m.Only == who.ID {
-				told = Read(m.Blocks).Text
-				return true
-			}
-		}
-		return false
-	})
-	return told, err
 }
 
 // Say writes a line and returns its id. More are members of the event that a

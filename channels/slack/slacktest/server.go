@@ -1,7 +1,7 @@
 // Package slacktest is a fake of Slack for tests: a real HTTP server with the
 // methods of the Web API that the channel calls, Socket Mode over a real
 // websocket, and the refusals that matter (limits of blocks,
-// wrong tokens, used triggers). It keeps what a workspace shows and lets tests
+// wrong tokens). It keeps what a workspace shows and lets tests
 // act as people in it. It is no Slack: it knows one app, one workspace and one
 // channel besides direct messages.
 package slacktest
@@ -47,8 +47,6 @@ type Server struct {
 	sockets
 	messages   []*Message
 	lines      []line
-	views      []*View
-	triggers   map[string]string // who tapped, by what they tapped with
 	uploads    map[string]*channeltest.File
 	calls      []string
 	Enterprise string // the company that the workspace belongs to, if it does
@@ -65,13 +63,6 @@ type Message struct {
 	Blocks              jsontext.Value
 	Lively              []string // options that let Slack look for something in it
 	File                *channeltest.File
-}
-
-// View is a window.
-type View struct {
-	ID, User, Trigger     string
-	CallbackID, Metadata  string
-	Title, Submit, Reason string // the words on it, and the id of its field
 }
 
 // line is what a person has written.
@@ -92,7 +83,7 @@ func Open(k Keys) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	all := &changes{nextID: 100}
 	s := &Server{
-		Keys: k, ctx: ctx, end: cancel, changes: all, triggers: make(map[string]string),
+		Keys: k, ctx: ctx, end: cancel, changes: all,
 		uploads: make(map[string]*channeltest.File), sockets: sockets{changes: all, open: make(map[*socket]bool)},
 	}
 	s.http = httptest.NewServer(s)
@@ -164,7 +155,7 @@ type method func(*Server, *call) answer
 
 var methods = map[string]method{
 	"auth.test": (*Server).authTest, "chat.postMessage": (*Server).postMessage, "chat.postEphemeral": (*Server).postEphemeral,
-	"chat.update": (*Server).update, "views.open": (*Server).openView, "files.getUploadURLExternal": (*Server).getUploadURL,
+	"chat.update": (*Server).update, "files.getUploadURLExternal": (*Server).getUploadURL,
 	"files.completeUploadExternal": (*Server).completeUpload, "users.info": (*Server).usersInfo,
 }
 

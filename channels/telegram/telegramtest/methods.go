@@ -83,7 +83,6 @@ func (f *form) message(textName, entitiesName string, most int) (*Message, *refu
 	m := &Message{Chat: f.number("chat_id"), Thread: f.number("message_thread_id"), Text: f.text(textName), Preview: true}
 	var markup struct {
 		Keyboard [][]Button `json:"inline_keyboard"`
-		Force    bool       `json:"force_reply"`
 	}
 	var reply struct {
 		ID int64 `json:"message_id"`
@@ -99,7 +98,7 @@ func (f *form) message(textName, entitiesName string, most int) (*Message, *refu
 	if f.text("parse_mode") != "" {
 		return nil, bad("this fake knows no parse mode")
 	}
-	m.Buttons, m.Prompt, m.ReplyTo, m.Preview = markup.Keyboard, markup.Force, reply.ID, !preview.Off
+	m.Buttons, m.ReplyTo, m.Preview = markup.Keyboard, reply.ID, !preview.Off
 	return m, m.check(most)
 }
 

@@ -45,7 +45,6 @@ type Message struct {
 	File     *channeltest.File
 	ReplyTo  int64
 	Preview  bool
-	Prompt   bool // asks for a reply
 }
 
 // Entity is a formatted part of a text, in UTF-16 units.
