@@ -30,8 +30,6 @@ type Tool struct {
 	Params      []Param // in the order of their names
 	// Loose says that the schema takes arguments that it doesn't name, that there is none, or that part of the tool can't be read.
 	Loose bool
-	// OnlyCalled says that the tool is known only from calls: no catalogue says what it does.
-	OnlyCalled bool
 	// ReadOnly and Destructive are what the server claims; nil: nothing.
 	ReadOnly, Destructive *bool
 }

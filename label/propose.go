@@ -202,10 +202,6 @@ func (p *proposer) acts() {
 	if p.tool.ReadOnly != nil && !*p.tool.ReadOnly {
 		p.found("the server says that it is not only for reading", "", true)
 	}
-	if p.tool.OnlyCalled {
-		p.unsure, p.sink = true, true
-		p.because("it was seen only in calls, and no catalogue says what it does")
-	}
 	if p.sink {
 		for _, w := range verbs(p.whole.Description) {
 			p.found(fmt.Sprintf("%q in its description", w), w, true)

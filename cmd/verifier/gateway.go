@@ -19,7 +19,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
@@ -38,7 +37,6 @@ import (
 // gateway is the whole program as a value: everything a decision needs, wired
 // together. Tests and the benchmark start it like serve does.
 type gateway struct {
-	seen   label.Seen // the tools that agents have called
 	server *server.Server
 	desk   *approval.Desk
 	store  backend
@@ -149,12 +147,11 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
-	seeing := g.seeing(decider)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
 		Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  seeing, Loop: seeing, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
@@ -274,7 +271,6 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	var kept sync.WaitGroup
 	kept.Go(func() { g.keepHeads(heads) })
 	kept.Go(func() { g.keepTurns(heads) })
-	kept.Go(func() { g.keepSeen(heads) })
 	served := make(chan error, 1)
 	go func() { served <- g.server.Serve(l) }()
 	var err error

@@ -20,7 +20,6 @@ import (
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/web"
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
@@ -29,7 +28,7 @@ import (
 type LabelCmd struct {
 	gatewayFlags
 	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list, AgentDojo's tools.json."`
-	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp', and those that the gateway has seen in calls of hooks and plugins."`
+	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
 	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
@@ -148,29 +147,7 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 	for i := range seen {
 		all = append(all, label.ReadOne("mcp__"+seen[i].Server+"__"+seen[i].Tool, []byte(seen[i].Text)))
 	}
-	if all, err = c.called(label.Merge(all)); err != nil {
-		return nil, err
-	}
 	return label.Merge(all), nil
-}
-
-// called adds the tools that were seen only in calls: where a catalogue tells of a tool, that counts.
-func (c *LabelCmd) called(all []label.Tool) ([]label.Tool, error) {
-	path := seenToolsFile(hook.StateDir(c.State, os.Getenv))
-	var seen label.Seen
-	if err := seen.Load(path); err != nil {
-		return nil, &failure{text: "which tools were called can't be read: " + err.Error(), hint: "remove " + path}
-	}
-	known := map[string]bool{}
-	for i := range all {
-		known[toolcall.Canonical(all[i].Name)] = true
-	}
-	for _, t := range seen.Tools() {
-		if !known[t.Name] {
-			all = append(all, t)
-		}
-	}
-	return all, nil
 }
 
 // file is the one that is kept up to date, and what it says now.
