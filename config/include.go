@@ -3,11 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 
 	"github.com/openclaw-verifier/verifier/policy"
 )
@@ -72,11 +70,6 @@ func (c *Config) Add(file string, l Labels) error {
 		}
 	}
 	return nil
-}
-
-// LabelFiles are the files whose labels the config includes.
-func (c *Config) LabelFiles() []string {
-	return slices.Compact(slices.Sorted(maps.Values(c.labelled)))
 }
 
 // include reads the files that the config names.

@@ -209,3 +209,9 @@ func spoken(value func(string) string) string {
 	}
 	return ""
 }
+
+// toolName is a tool's name as a person can trust it.
+func toolName(s string) string {
+	name, _ := channels.Name(s)
+	return name
+}

@@ -52,7 +52,6 @@ type view struct {
 	History historyView
 	Record  recordView
 	Policy  policyView
-	Labels  labelsView
 	Health  healthView
 	Pauses  pauseView // for those who may say something about them
 

@@ -91,9 +91,6 @@ type Options struct {
 	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
 	Push     Push
 
-	Labels Labels // nil: there are none
-	Owner  string // the name of the owner token's holder, whose policy it is
-
 	Rehearsal Rehearsal
 	Policy    func() *policy.Policy
 	Reload    func() Reload
@@ -218,9 +215,6 @@ func (p *Page) routes() http.Handler {
 	mux.Handle("GET "+Root+"policy", s.view(policies.table))
 	mux.Handle("POST "+Root+"policy", s.member(policies.try))
 	mux.Handle("POST "+Root+"policy/replay", s.approver(policies.rehearse))
-	labels := &labels{s.site}
-	mux.Handle("GET "+Root+"labels", s.view(fresh(labels.list)))
-	mux.Handle("POST "+Root+"labels", s.member(labels.label))
 	health := &health{site: s.site, reader: reader, grants: grants}
 	mux.Handle("GET "+Root+"health", s.view(health.draw))
 	return mux

@@ -42,8 +42,6 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Ver
 
 		Rehearsal: rehearsal{g, record},
 
-		Labels: &labelFiles{config: func() *config.Config { return g.live.Load().config }}, Owner: config.Owner,
-
 		Policy:  func() *policy.Policy { return g.live.Load().policy },
 		Reload:  func() web.Reload { return g.live.Load().reload },
 		Health:  g.pageHealth,
