@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
-	sign "github.com/openclaw-verifier/verifier/hmac"
 )
 
 // Secrets that no list of bad ones knows.
@@ -21,7 +20,6 @@ const (
 	laptopSecret = "7d1c5a90b3e84f26a1d09c4e"
 	phoneSecret  = "e42b8f6017c95da3308b6ef1"
 	oldSecret    = "91f3c7a25e0d4b86c2f7a03d"
-	bearerSecret = "5b0e9d27c8f1436aa94e7d10"
 )
 
 // greeted is standard output that stops a server as soon as it serves.
@@ -56,64 +54,6 @@ func written(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestH07AnEmptyOrPlaceholderSecretDoesNotStart(t *testing.T) {
-	t.Setenv("EMPTY_SECRET", "")
-	t.Setenv("GUESSABLE_SECRET", "change-me-please-1234")
-	for name, text := range map[string]string{
-		"empty":                 `webhook: {secret: ""}`,
-		"a placeholder":         `webhook: {secret: changeme}`,
-		"a long placeholder":    `webhook: {secret: your-secret-here-0123456789}`,
-		"an example's variable": `webhook: {secret: "${GUESSABLE_SECRET}"}`,
-		"an empty variable":     `webhook: {secret: "${EMPTY_SECRET}"}`,
-		"no such variable":      `webhook: {secret: "${NO_SUCH_SECRET}"}`,
-		"no such file":          `webhook: {secret: "file:missing"}`,
-		"short":                 `webhook: {secret: a1b2c3d4}`,
-		"one letter":            `webhook: {secret: aaaaaaaaaaaaaaaaaaaaaaaa}`,
-		"an empty list":         `webhook: {secrets: []}`,
-		"empty in a list":       `webhook: {secrets: [` + laptopSecret + `, ""]}`,
-		"a client without":      `webhook: {clients: {laptop: []}}`,
-		"a client's is empty":   `webhook: {clients: {laptop: [""]}}`,
-		"the documents' vector": `webhook: {secret: docs-example-not-a-secret-0123456789}`,
-		"an empty owner token":  `ownerToken: ""`,
-		"a guessable token":     `ownerToken: owner-token-owner-token`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			state := filepath.Join(t.TempDir(), "state")
-			code, stdout, stderr := shell(t, "serve", "--state", state, "--listen", "127.0.0.1:0", "--config", written(t, text+"\n"))
-			if code != exitError || strings.Contains(stdout, "listens on") {
-				t.Fatalf("it started: exit code %d\n%s%s", code, stdout, stderr)
-			}
-			if !strings.Contains(stderr, "error: ") || !strings.Contains(stderr, "hint: ") {
-				t.Errorf("it says\n%s", stderr)
-			}
-			how := strings.Contains(stderr, "openssl rand -hex 32") || strings.Contains(stderr, "_SECRET a value") || strings.Contains(stderr, "set NO_SUCH_SECRET")
-			if !how {
-				t.Errorf("it does not say how to make one:\n%s", stderr)
-			}
-			if _, err := os.Stat(state); err == nil {
-				t.Error("a refused start left a state directory")
-			}
-		})
-	}
-}
-
-func TestH07ADamagedSecretInTheStateDirectoryDoesNotStart(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{"emptied": "", "a placeholder": "changeme", "short": "abc"} {
-		dir := filepath.Join(t.TempDir(), "state")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "webhook.secret"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		code, stdout, stderr := shell(t, "serve", "--state", dir, "--listen", "127.0.0.1:0")
-		if code != exitError || strings.Contains(stdout, "listens on") || !strings.Contains(stderr, "so that serve makes a new one") {
-			t.Errorf("%s: exit code %d\n%s%s", name, code, stdout, stderr)
-		}
-	}
 }
 
 func TestH33AnEmptyApproverListApprovesNobody(t *testing.T) {
@@ -273,89 +213,4 @@ func (r *rig) by(secret string) *rig {
 	other := *r
 	other.secret = secret
 	return &other
-}
-
-func TestTwoClientsShareNeitherTaintNorGrantsNorReplays(t *testing.T) {
-	t.Parallel()
-	onBoth(t, clients, func(t *testing.T, r *rig) {
-		laptop, phone, main := r.by(laptopSecret), r.by(phoneSecret), ownerIn("main")
-		date := call{tool: "exec", params: `{"command":"date"}`, context: main}
-		laptop.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, id: "same", context: main})
-		phone.allow(date) // the laptop's taint is not the phone's
-		phone.allow(call{tool: "read", params: `{"path":"a"}`, id: "same", context: main})
-
-		held := laptop.hold(date)
-		if a := laptop.approve(r.waits().Ref, 30); a.Kind != "counted" {
-			t.Fatalf("told %+v", a)
-		}
-		if a := <-held; !a.allowed() {
-			t.Fatalf("got %s", a.raw)
-		}
-		laptop.allow(date)
-		phone.allow(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: main})
-		date.context = with(main, "waitMs", 5001)
-		if a := phone.deny(date); a.Ref == "" { // nor is its grant
-			t.Errorf("got %s, want to be asked", a.raw)
-		}
-		// A yes for the phone's call is not the laptop's, though all else is the same.
-		ls := call{tool: "process", params: `{"action":"clear","sessionId":"p1"}`, context: with(main, "waitMs", 5001)}
-		a := phone.deny(ls)
-		phone.approve(a.Ref, 0)
-		if b := laptop.deny(ls); b.Ref == "" || b.Ref == a.Ref {
-			t.Errorf("the laptop got %s", b.raw)
-		}
-		phone.allow(ls)
-	})
-}
-
-func TestH06OldAndNewSecretAreOneClientWhileBothAreConfigured(t *testing.T) {
-	t.Parallel()
-	onBoth(t, clients, func(t *testing.T, r *rig) {
-		now, before, main := r.by(laptopSecret), r.by(oldSecret), ownerIn("main")
-		before.allow(call{tool: "exec", params: `{"command":"date"}`, context: main})
-		body := call{tool: "web_fetch", params: `{"url":"https://example.com"}`, id: "one", context: main}.body()
-		for secret, rig := range map[string]*rig{oldSecret: before, laptopSecret: now} {
-			h := rig.signedRaw(body) // signed anew, it is the same request
-			if !sign.MatchAnswer([]byte(secret), "one", h.body, h.header.Get(sign.AnswerHeader)) || !strings.Contains(string(h.body), `"allow"`) {
-				t.Errorf("got %d %s, signed with the wrong secret", h.status, h.body)
-			}
-		}
-		if a := now.deny(call{tool: "exec", params: `{"command":"date"}`, context: with(main, "waitMs", 5001)}); a.Ref == "" {
-			t.Errorf("the conversation is another one under the new secret: %s", a.raw)
-		}
-		r.quit()
-		r.cfg.Webhook.Clients["laptop"] = r.cfg.Webhook.Clients["laptop"][:1]
-		r.start()
-		now, before = r.by(laptopSecret), r.by(oldSecret)
-		if a := before.send(call{tool: "read", params: `{"path":"a"}`, context: main}); a.status != http.StatusUnauthorized {
-			t.Errorf("the removed secret gets %d %s", a.status, a.raw)
-		}
-		now.allow(call{tool: "read", params: `{"path":"a"}`, context: main})
-		if a := r.by(phoneSecret).send(call{tool: "read", params: `{"path":"a"}`, context: main}); !a.allowed() {
-			t.Errorf("the other client gets %s", a.raw)
-		}
-	})
-}
-
-func TestTheBearerIsNeededBesidesTheSignature(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *config.Config) { c.Webhook.Bearer = config.NewSecret(bearerSecret) })
-	body := call{tool: "read", params: `{"path":"a"}`, context: ownerIn("main")}.body()
-	signature := sign.Sign([]byte(r.secret), body)
-	for name, tt := range map[string]struct {
-		headers []string
-		want    int
-	}{
-		"signature alone": {[]string{sign.RequestHeader, signature}, 401},
-		"bearer alone":    {[]string{"Authorization", "Bearer " + bearerSecret}, 401},
-		"another bearer":  {[]string{sign.RequestHeader, signature, "Authorization", "Bearer " + r.token}, 401},
-		"both":            {[]string{sign.RequestHeader, signature, "Authorization", "Bearer " + bearerSecret}, 200},
-	} {
-		if h := r.raw(body, tt.headers...); h.status != tt.want {
-			t.Errorf("%s: got %d %s, want %d", name, h.status, h.body, tt.want)
-		}
-	}
-	if status := r.as(bearerSecret, http.MethodGet, "/owner/pending", nil, nil); status != http.StatusUnauthorized {
-		t.Errorf("the clients' bearer opens the owner's door: %d", status)
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,10 +19,14 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels/terminal"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	sign "github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/redact/redacttest"
 	"github.com/openclaw-verifier/verifier/server"
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
@@ -357,4 +362,131 @@ func (r *rig) deny(c call) answer {
 		r.t.Errorf("%s %s: got %d %s, want a deny with a reason", c.tool, c.params, a.status, a.raw)
 	}
 	return a
+}
+
+// inEvents plants in what a runtime tells of its loop: in texts, which are
+// dropped, and in names, some of which the store needs.
+func (p *planter) inEvents() {
+	for kind := range redacttest.Canaries() {
+		text := func(place string) string { return quoted(p.text(kind, 0, "in an event's "+place)) }
+		kept := func(place string) string { return quoted(p.text(kind, 0, "in an event's "+place, storeFiles)) }
+		ctx := anew(true)
+		p.tell(event{name: "context_assembled", context: ctx, about: `{"sources":[{"kind":"user_message","senderId":` + text("sender") + `,"senderIsOwner":true},{"kind":"tool_result","trust":"local","tool":"read"}],"systemPrompt":` + text("system prompt") + `,"messages":[` + text("messages") + `]}`})
+		p.tell(event{name: "before_llm_call", context: ctx, about: `{"tools":[{"name":` + text("tools") + `}],"model":` + text("model") + `,"systemPrompt":` + text("prompt") + `}`})
+		p.tell(event{name: "after_llm_call", context: ctx, about: `{"toolCalls":[{"id":` + text("call id") + `,"name":` + text("call") + `,"arguments":{"password":` + text("arguments") + `}}],"response":` + text("response") + `}`})
+		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":"web_fetch","toolCallId":` + text("tool call id") + `,"result":` + text("result") + `}`})
+		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":"web_fetch","origin":` + text("origin") + `}`})
+		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":` + text("tool") + `}`})
+		p.send(impatient(sh("date", ctx))) // the card says what brought it in
+		p.tell(event{name: "subagent_spawned", context: ctx, about: `{"childSessionKey":` + kept("child") + `}`})
+		p.tell(event{name: "session_end", context: ctx, about: `{"reason":` + text("reason") + `,"nextSessionId":` + kept("next session") + `,"nextSessionKey":` + kept("next key") + `}`})
+		p.tell(event{name: "agent_end", context: with(ctx, "runId", p.text(kind, 0, "in an event's run"))})
+		p.graphs(ctx)
+		p.tell(event{name: "before_response_emit", context: ctx, about: `{"contentHash":` + text("broken hash") + `,` + text("member") + `:1}`})
+	}
+}
+
+// graphs looks at the turn that was told of.
+func (p *planter) graphs(ctx map[string]any) {
+	p.t.Helper()
+	ref := session.Conversation{Client: config.DefaultClient, Key: fmt.Sprint(ctx["sessionKey"])}.Ref()
+	for _, format := range []string{"json", "text", "svg"} {
+		if got := p.do(&p.answers, http.MethodGet, "/api/graphs/"+ref+"?format="+format, nil, "Authorization", "Bearer "+p.token); !bytes.Contains(got, []byte("llm_call")) {
+			p.t.Errorf("no graph: %s", got)
+		}
+	}
+}
+
+// tell signs an event.
+func (p *planter) tell(e event) {
+	p.t.Helper()
+	body := e.body()
+	headers := []string{hmac.RequestHeader, hmac.Sign([]byte(p.secret), body)}
+	if p.bearer != "" {
+		headers = append(headers, "Authorization", "Bearer "+p.bearer)
+	}
+	p.do(&p.answers, http.MethodPost, "/hooks/"+e.name, body, headers...)
+}
+
+// request sends what a client of ours never would.
+func (r *rig) request(method, path string, body []byte, headers ...string) (int, string) {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, r.url, bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	req.URL.Opaque = path // as it is spelled
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	a := exchange(r.t, r.http(), req)
+	return a.status, string(a.body)
+}
+
+func (r *rig) signedBy(body []byte) string { return hmac.Sign([]byte(r.secret), body) }
+
+// harmless is a call that passes whoever makes it.
+func harmless() call {
+	return call{tool: "read", params: `{"path":"x"}`, context: ownerIn("m")}
+}
+
+// kept is the record line by line.
+func (r *rig) kept() []audit.Line {
+	r.t.Helper()
+	f, err := os.Open(r.state.Record())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	var lines []audit.Line
+	for l, err := range audit.Read(f) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// decisions are the entries about one request, in order.
+func (r *rig) decisions(id string) []audit.Entry {
+	r.t.Helper()
+	var found []audit.Entry
+	for _, l := range r.kept() {
+		if l.Kind == audit.KindDecision && l.RequestID == id {
+			found = append(found, l.Entry)
+		}
+	}
+	return found
+}
+
+// asked is how many questions were ever put to people.
+func (r *rig) asked() int {
+	r.t.Helper()
+	n := 0
+	for _, l := range r.kept() {
+		if l.Kind == audit.KindAsked {
+			n++
+		}
+	}
+	return n
+}
+
+// twin sends the very same bytes again.
+func (r *rig) twin(body []byte) answer {
+	r.t.Helper()
+	return r.post(body, sign.Sign([]byte(r.secret), body))
+}
+
+// later sends bytes and lets them wait. The context is the client's connection.
+func (r *rig) later(ctx context.Context, body []byte) <-chan answer {
+	out := make(chan answer, 1)
+	go func() {
+		a, err := r.try(ctx, body, sign.Sign([]byte(r.secret), body))
+		if err != nil {
+			a.raw = err.Error()
+		}
+		out <- a
+	}()
+	return out
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -198,12 +199,33 @@ func (g *Gateway) Restart() {
 	g.Begin()
 }
 
+// Reload has the gateway read another config, and waits until the log tells how that went.
+func (g *Gateway) Reload(yaml string) {
+	g.t.Helper()
+	g.WriteConfig(yaml)
+	before := strings.Count(g.Log.String(), "reloaded")
+	g.Signal(syscall.SIGHUP)
+	redistest.Eventually(g.t, "the reload is told", func() bool {
+		return strings.Count(g.Log.String(), "reloaded") > before
+	})
+}
+
 // Signal sends a signal to the gateway's process.
 func (g *Gateway) Signal(s os.Signal) {
 	g.t.Helper()
 	if err := g.cmd.Process.Signal(s); err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+// OpenFiles is how many files and connections the gateway's process holds, where the system says so.
+func (g *Gateway) OpenFiles() int {
+	g.t.Helper()
+	open, err := os.ReadDir("/proc/" + strconv.Itoa(g.cmd.Process.Pid) + "/fd")
+	if err != nil {
+		g.t.Skip(err)
+	}
+	return len(open)
 }
 
 // Run runs a command of the program on the gateway's state and config, and gives what it printed and its exit code.
@@ -232,7 +254,7 @@ func (g *Gateway) http() *http.Client {
 	return client
 }
 
-// Answer is an answer as it came.
+// Raw is an answer as it came.
 type Raw struct {
 	Status int
 	Header http.Header

@@ -175,27 +175,79 @@ func (g *Gateway) Recorded() []byte {
 	return text
 }
 
-// Decided is what the record says was decided, in its order.
-func (g *Gateway) Decided() (out []audit.Entry) {
+// Entries are all lines of the record.
+func (g *Gateway) Entries() (out []audit.Entry) {
 	g.t.Helper()
-	for e, err := range audit.Read(bytes.NewReader(g.Recorded())) {
+	for l, err := range audit.Read(bytes.NewReader(g.Recorded())) {
 		if err != nil {
 			g.t.Fatal(err)
 		}
+		out = append(out, l.Entry)
+	}
+	return out
+}
+
+// Asked is how many questions were ever put to people.
+func (g *Gateway) Asked() (n int) {
+	g.t.Helper()
+	for _, e := range g.Entries() {
+		if e.Kind == audit.KindAsked {
+			n++
+		}
+	}
+	return n
+}
+
+// About is what the record says was decided about one request, as soon as it says something: a deny is answered before
+// it is recorded.
+func (g *Gateway) About(id string) (found []audit.Entry) {
+	g.t.Helper()
+	redistest.Eventually(g.t, "a decision about "+id+" is recorded", func() bool {
+		found = nil
+		for _, e := range g.Entries() {
+			if e.Kind == audit.KindDecision && e.RequestID == id {
+				found = append(found, e)
+			}
+		}
+		return len(found) > 0
+	})
+	return found
+}
+
+// Decided is what the record says was decided, in its order.
+func (g *Gateway) Decided() (out []audit.Entry) {
+	g.t.Helper()
+	for _, e := range g.Entries() {
 		if e.Kind == audit.KindDecision {
-			out = append(out, e.Entry)
+			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// Ready is what /readyz says.
-func (g *Gateway) Ready() (int, string) {
+// Page is what anyone can read at a path, with its status.
+func (g *Gateway) Page(path string) (int, string) {
 	g.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, g.URL+"/readyz", nil)
+	return g.Request(http.MethodGet, path, nil)
+}
+
+// Request sends bytes with headers, given as names and values in turn. The path is sent as it is spelled.
+func (g *Gateway) Request(method, path string, body []byte, headers ...string) (int, string) {
+	g.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, g.URL, bytes.NewReader(body))
 	if err != nil {
 		g.t.Fatal(err)
 	}
+	req.URL.Opaque = path
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
 	a := g.Do(req)
 	return a.Status, string(a.Body)
+}
+
+// Ready is what /readyz says.
+func (g *Gateway) Ready() (int, string) {
+	g.t.Helper()
+	return g.Page("/readyz")
 }

@@ -1,6 +1,6 @@
 // Package hostile has what is done to us, and what must come of it: files of rows that a stranger can read and extend.
 //
-// A row is `verdict | setting | input | why`. Lines that begin with "# " say what the rows below them have in common.
+// A row is `verdict | setting | input | why`. Lines that begin with # say what the rows below them have in common.
 // The tests here try them below the door, against the function that decides; the package beside, test/e2e, proves that
 // the door leads there.
 package hostile_test
@@ -39,7 +39,7 @@ func rows(t *testing.T, file string) (out []row) {
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		line := lines.Text()
-		if line == "" || strings.HasPrefix(line, "# ") {
+		if line == "" || line[0] == '#' {
 			continue
 		}
 		// An input may hold bars: the verdict and the setting are the first two, the reason is the last.
