@@ -50,7 +50,7 @@ var layout = []layer{
 	{name: "stores", packages: "store", mayImport: "state approval session leaves"}, // keeps it, in whatever keeps records
 	{name: "delivery", packages: "channels/delivery", mayImport: "approval crash"},  // what all chats need besides words
 	{name: "long", packages: "test/long"},                                           // which tests make test-long has more than make test
-	{name: "adapters", packages: "server web notify config metrics otlp intent/provider store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
+	{name: "adapters", packages: "server web notify config metrics intent/provider store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "suites", packages: "passkey/passkeytest push/pushtest cputest store/storetest store/redistest store/redistest/miniredistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "long channels/channeltest store/sqlite delivery stores verifier turns loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "gateway", packages: "test/gateway", mayImport: "suites adapters leaves"}, // the real program, for tests of what it does
 	{name: "hostile", packages: "test/hostile test/e2e"},                             // only tests

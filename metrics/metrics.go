@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
@@ -51,7 +50,6 @@ type Gauges struct {
 	Open     func() float64 // cards that wait
 	Paused   func() float64 // pauses of agents, or of all, that stand
 	Rejected func() float64 // calls that could not be authenticated
-	Dropped  func() float64 // spans that no collector took; nil: none are sent
 }
 
 // New makes the counters.
@@ -126,15 +124,7 @@ func (m *Metrics) register(g Gauges) {
 			Name: "verifier_unauthenticated_total", Help: "Calls that could not be authenticated.",
 		}, g.Rejected))
 	}
-	if g.Dropped != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "verifier_otlp_dropped_spans_total", Help: "Spans that were not handed to the OpenTelemetry collector.",
-		}, g.Dropped))
-	}
 }
-
-// Gather gives all of them as they are now.
-func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
 // Decided counts a decision.
 func (m *Metrics) Decided(o verifier.Observation) {

@@ -51,7 +51,6 @@ type Desk interface {
 // Options are what a Server needs.
 type Options struct {
 	Path      string               // where calls come in; empty means /verify
-	Traced    bool                 // a call's traceparent header goes along with it
 	Auth      func() *Auth         // whose signatures and tokens count now
 	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier

@@ -24,14 +24,9 @@ func (s *Server) calls() http.HandlerFunc {
 }
 
 // decodeCall reads a call. One that can't be judged is denied, and recorded as such.
-func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message, error) {
+func (s *Server) decodeCall(_ *http.Request, from caller, body []byte) (message, error) {
 	decoded, err := toolcall.Decode(body)
 	call := &decoded
-	if s.o.Traced {
-		if parent := r.Header.Get("Traceparent"); len(parent) <= maxParent {
-			call.Trace = parent
-		}
-	}
 	return message{
 		call:   call,
 		accept: func(w http.ResponseWriter, r *http.Request) { s.decide(w, r, from, call) },
@@ -46,9 +41,6 @@ func (s *Server) decodeCall(r *http.Request, from caller, body []byte) (message,
 func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call) {
 	answer200(w, from.secret, call.RequestID, answerBody(s.o.Verifier.Verify(r.Context(), call)))
 }
-
-// maxParent is the longest traceparent that is taken; those of today have 55 bytes.
-const maxParent = 128
 
 // answerBody is what a client reads: decision, reason and, where a person was
 // asked, ref, and question where it is still open, and params where a person

@@ -43,7 +43,6 @@ type Call struct {
 	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
-	Trace     string   // the caller's place in a trace, a traceparent header; set by the server, never from the body
 	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
 }
 

@@ -24,9 +24,7 @@ type admitter struct {
 // more for a run whose starter is unknown or a session seen for the first time as a
 // child.
 func (ad *admitter) admit(ctx context.Context, t *evaluation) *denial {
-	began := ad.o.clock()
-	err := ad.enter(ctx, t)
-	if t.took("store admit", began, err != nil); err != nil {
+	if err := ad.enter(ctx, t); err != nil {
 		return ad.o.storeFault(ctx, "admit", err)
 	}
 	return nil

@@ -28,9 +28,7 @@ type people struct {
 
 // ask puts the call to people, and waits for what they say.
 func (p *people) ask(ctx context.Context, t *evaluation, a *approval.Ask) *denial {
-	began := p.o.clock()
 	ruling, err := p.put(ctx, t, a, t.hold())
-	t.took("people", began, err != nil)
 	return p.heard(ctx, t, ruling, err)
 }
 

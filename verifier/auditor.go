@@ -213,9 +213,7 @@ func (d *auditing) opinion(ctx context.Context, t *evaluation, sources []string)
 	}
 	ctx, done := t.patience(ctx)
 	defer done()
-	began := d.o.clock()
 	o := t.auditor.Ask(ctx, q)
-	t.took("auditor", began, o.Verdict == intent.NoAnswer)
 	redactor.Lines(&o.Reason)
 	t.opinion = &o
 	return o

@@ -21,9 +21,8 @@ func (v *Verifier) settle(ctx context.Context, t *evaluation) (again bool, _ *de
 		if v.overtaken(ctx, t) {
 			return true, nil
 		}
-		began := v.o.clock()
 		s, no := v.commit(ctx, t)
-		if t.took("store settle", began, no != nil); no != nil {
+		if no != nil {
 			return false, no
 		}
 		switch s.State {

@@ -62,8 +62,7 @@ type evaluation struct {
 	held    bool // people were asked, and waited for
 	asks    edited
 
-	steps  []Step // what it has waited for, where that is traced
-	claims int    // how often another call had taken its yes
+	claims int // how often another call had taken its yes
 }
 
 // again reports whether the same request has had its decision elsewhere. One that
@@ -189,21 +188,6 @@ func (t *evaluation) like() *lineage.Alike {
 
 // wasEdited reports whether a person changed the call's arguments.
 func (t *evaluation) wasEdited() bool { return t.asks.sum != "" }
-
-// took notes a step that ends now, where decisions are traced.
-func (t *evaluation) took(name string, began time.Time, failed bool) {
-	if !began.IsZero() {
-		t.steps = append(t.steps, Step{name, began, time.Now(), failed})
-	}
-}
-
-// clock is the time where decisions are traced, and the zero time elsewhere.
-func (o *Options) clock() time.Time {
-	if o.Trace == nil {
-		return time.Time{}
-	}
-	return time.Now()
-}
 
 // asked keeps what the desk said, for the record and the answer.
 func (t *evaluation) asked(r approval.Ruling) {

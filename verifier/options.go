@@ -91,7 +91,6 @@ type Options struct {
 	Auditor   func() *intent.Auditor            // the second model in force now; nil: there is none
 	Log       *slog.Logger                      // nil discards
 	Observe   func(Observation)                 // called for every decision; may be nil
-	Trace     func(*Traced)                     // gets every decision with its steps; nil: none are timed
 	Used      func(loop.Tokens, time.Duration)  // called with what each call of the model took; may be nil
 }
 
@@ -106,24 +105,4 @@ type Observation struct {
 	Took   time.Duration
 	Waited time.Duration // for a person
 	Fault  string        // the part that failed, if one did: store or record
-}
-
-// Traced is a decision as a trace shows it: when it began, what it waited for and
-// how it ended. It holds nothing that the call says.
-type Traced struct {
-	Observation
-	Parent string // the caller's place in a trace, as it was sent
-	Ref    string // set when a person was asked
-	Began  time.Time
-	Ended  time.Time
-	Steps  []Step
-}
-
-// Step is a part of a decision that waits for something else: the store, people,
-// the auditor or the record.
-type Step struct {
-	Name   string
-	Began  time.Time
-	Ended  time.Time
-	Failed bool
 }

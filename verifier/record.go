@@ -29,9 +29,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	var e audit.Entry
 	v.recorder.fill(&e, t)
 	e.Decision = audit.Allow
-	began := v.o.clock()
-	err := v.o.Record.Append(e)
-	if t.took("record", began, err != nil); err != nil {
+	if err := v.o.Record.Append(e); err != nil {
 		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.hide.request(t.call), "err", err)
 		v.recorder.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
@@ -50,7 +48,7 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 	return Decision{Allow: true, Ref: t.ruling.Ref, Params: changed}
 }
 
-// recorder writes decisions into the record, and reports them to those who count and trace. It gives every deny, and no allow.
+// recorder writes decisions into the record, and reports them to those who count. It gives every deny, and no allow.
 type recorder struct {
 	o     *Options
 	hide  *hiding
@@ -67,9 +65,7 @@ func (rec *recorder) refuse(ctx context.Context, t *evaluation, n *denial) Decis
 	if strings.Contains(n.reason, t.ref()) {
 		e.Ref = t.ref()
 	}
-	began := rec.o.clock()
-	err := rec.o.Record.Append(e)
-	if t.took("record", began, err != nil); err != nil {
+	if err := rec.o.Record.Append(e); err != nil {
 		rec.o.Log.ErrorContext(ctx, "a deny could not be recorded", "request", rec.hide.request(t.call), "err", err)
 	}
 	rec.observe(t, false, n.kind)
@@ -91,7 +87,7 @@ func (rec *recorder) crashed(ctx context.Context, t *evaluation) (d Decision) {
 	return rec.refuse(ctx, t, deny(crashKind, reasonFault))
 }
 
-// observe reports the decision to metrics and traces. The call is decided now.
+// observe reports the decision to metrics. The call is decided now.
 func (rec *recorder) observe(t *evaluation, allow bool, by string) {
 	t.decided = time.Now()
 	o := Observation{
@@ -105,7 +101,6 @@ func (rec *recorder) observe(t *evaluation, allow bool, by string) {
 		o.Fault = by
 	}
 	rec.o.Observe(o)
-	rec.trace(t, &o)
 }
 
 // fill makes an empty entry the record of a decision. It is too large to be handed
@@ -195,11 +190,4 @@ func (rec *recorder) logContext(ctx context.Context, t *evaluation) {
 	}
 	rec.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", rec.hide.request(t.call), "session", t.conv.Ref(),
 		"tool", t.call.Tool, "params", string(rec.hide.shown(t).Params), "digest", t.callDigest(), "level", t.view.Level.String(), "user", said)
-}
-
-// trace tells of a decision.
-func (rec *recorder) trace(t *evaluation, o *Observation) {
-	if rec.o.Trace != nil {
-		rec.o.Trace(&Traced{Observation: *o, Parent: t.call.Trace, Ref: t.ruling.Ref, Began: t.started, Ended: t.decided, Steps: t.steps})
-	}
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
-	"github.com/openclaw-verifier/verifier/otlp"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
@@ -51,8 +50,7 @@ type gateway struct {
 	refused  atomic.Bool // the config that was read last could not be taken
 	level    *slog.LevelVar
 	metrics  *metrics.Metrics
-	otlp     *otlp.Exporter // nil: nothing is sent
-	page     *web.Page      // nil where there is none
+	page     *web.Page // nil where there is none
 	passkeys *passkey.Ring
 	push     *push.Client // nil: no device gets notifications
 	notifier atomic.Pointer[notify.Notifier]
@@ -91,7 +89,6 @@ type setup struct {
 	level    *slog.LevelVar                                // the log's; nil: it stays as it is
 	between  func(backend, recordLog) (backend, recordLog) // wraps what the decision writes to, for tests; nil: nothing does
 	time     storeTime                                     // the zero one is the real time
-	getenv   func(string) string                           // the environment, for OTEL_*; nil: nothing is read
 	together time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
 }
 
@@ -149,7 +146,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	g.openNotifier(s.config, key, pushing)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
 	options := server.Options{
-		Traced: g.otlp.Traces(), Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
+		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
@@ -162,31 +159,17 @@ func openGateway(s setup) (g *gateway, err error) {
 		err = g.showCertificate()
 	}
 	if err == nil {
-		err = g.openServer(options)
+		g.server, err = server.New(options)
 	}
 	return g, err
 }
 
-// openServer makes the server, and then sends telemetry: all that it reads is there.
-func (g *gateway) openServer(o server.Options) (err error) {
-	if g.server, err = server.New(o); err == nil {
-		g.otlp.Start()
-	}
-	return err
-}
-
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
-	gauges := metrics.Gauges{
+	g.metrics = metrics.New(metrics.Gauges{
 		Open: g.openCards, Paused: func() float64 { return float64(len(g.desk.Pauses.List())) },
 		Rejected: func() float64 { return float64(g.server.Rejected()) },
-	}
-	telemetry := g.telemetry(s.getenv)
-	if telemetry.Traces() {
-		gauges.Dropped = func() float64 { return float64(g.otlp.Dropped()) }
-	}
-	g.metrics = metrics.New(gauges)
-	g.otlp = otlp.New(telemetry, g.metrics.Gather, s.log)
+	})
 	pauses, err := g.pauses(key)
 	if err != nil {
 		return nil, err
@@ -213,7 +196,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(), Shared: s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
-		Log: s.log, Observe: g.metrics.Decided, Trace: g.tracer(), Used: g.metrics.Used,
+		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }
@@ -328,7 +311,6 @@ func (g *gateway) stopped() error {
 // close lets go of everything that was opened.
 func (g *gateway) close() error {
 	var errs []error
-	g.stopTelemetry()
 	g.page.Stop()
 	g.notifier.Load().Stop()
 	if g.desk != nil {

@@ -32,7 +32,6 @@ import (
 
 // rig is a whole gateway on a loopback port, and a client that signs.
 type rig struct {
-	getenv func(string) string // for OTEL_*; nil: there is no environment
 	t      testing.TB
 	cfg    *config.Config
 	state  *config.State
@@ -138,7 +137,7 @@ func (r *rig) start() {
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
-		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times, getenv: r.getenv, together: cmp.Or(r.together, time.Millisecond),
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times, together: cmp.Or(r.together, time.Millisecond),
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -69,7 +69,7 @@ func (c *ServeCmd) Run(a *app) error {
 	}
 	g, err := openGateway(setup{
 		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), chats: a.chats, channels: onTerminal(a),
-		log: log, level: level, getenv: os.Getenv,
+		log: log, level: level,
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
