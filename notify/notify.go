@@ -1,5 +1,5 @@
 // Package notify tells people that a question waits, where no chat shows them the
-// card: by Web Push on their devices ([push]), and by ntfy, Gotify or a signed webhook.
+// card: by Web Push on their devices ([push]), and by ntfy.
 //
 // It looks at what waits, as the page does, and tells what is new and what is over.
 // So it is no part of the decision: a card counts as shown because the page is there
@@ -32,13 +32,6 @@ type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 }
 
-// Way is a service that sends messages. It gets every card, and has its own list of
-// people.
-type Way interface {
-	Name() string
-	Tell(ctx context.Context, n *News) error
-}
-
 // News is what there is to tell of a card.
 type News struct {
 	Card  string
@@ -67,11 +60,11 @@ type Options struct {
 	Push      *push.Client              // nil: nothing goes to devices
 	Current   func(d *push.Device) bool // whether the person who added it may still answer, by the same token
 	Allow     func() bool               // whether a call may be allowed from a notification; nil: none
-	Ways      []Way
-	Page      string                  // what the address of a card on the page begins with; empty: it has none that people can open
-	Record    func(audit.Entry) error // what becomes of devices
-	Log       *slog.Logger            // nil discards
-	Every     time.Duration           // how often it looks at what another process did; 0 means 2 s
+	Ntfy      *Ntfy                     // gets every card; nil: there is none
+	Page      string                    // what the address of a card on the page begins with; empty: it has none that people can open
+	Record    func(audit.Entry) error   // what becomes of devices
+	Log       *slog.Logger              // nil discards
+	Every     time.Duration             // how often it looks at what another process did; 0 means 2 s
 }
 
 // Bounds.
@@ -152,7 +145,7 @@ func (n *Notifier) look() {
 		}
 	}()
 	devices := n.devices()
-	if len(devices) == 0 && len(n.o.Ways) == 0 {
+	if len(devices) == 0 && n.o.Ntfy == nil {
 		n.known = make(map[string]*open) // a device that is added later hears of all that waits
 		return
 	}
@@ -174,7 +167,9 @@ func (n *Notifier) look() {
 			n.known[c.ID] = before[c.ID]
 			if before[c.ID] == nil {
 				n.known[c.ID] = &open{News: n.news(c), told: make(map[string]bool)}
-				n.tellWays(n.known[c.ID].News, put)
+				if n.o.Ntfy != nil {
+					put(n.box("ntfy", n.o.Ntfy.tell), n.known[c.ID].News)
+				}
 			}
 			n.tellDevices(c, n.known[c.ID], devices, reachable, put)
 		}
@@ -207,12 +202,6 @@ func (n *Notifier) tellDevices(c *approval.Card, o *open, devices []push.Device,
 			o.told[name] = true
 			put(n.box(name, n.toDevice(d.ID, d.Of)), o.News)
 		}
-	}
-}
-
-func (n *Notifier) tellWays(news *News, put func(*outbox, *News)) {
-	for _, w := range n.o.Ways {
-		put(n.box(w.Name(), w.Tell), news)
 	}
 }
 

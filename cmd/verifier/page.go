@@ -229,26 +229,22 @@ func (g *gateway) openPush(c *config.Config, key hmac.Key) (web.Push, error) {
 
 // openNotifier starts telling people what waits.
 func (g *gateway) openNotifier(c *config.Config, key hmac.Key, p web.Push) {
-	ways := services(&c.Notify)
-	if g.push == nil && len(ways) == 0 {
+	ntfy := ntfyOf(&c.Notify.Ntfy)
+	if g.push == nil && ntfy == nil {
 		return
 	}
 	g.notifier.Store(notify.New(notify.Options{
-		Key: key, Desk: g.desk, Reachable: g.desk.Availability.Reachable, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow, Ways: ways,
+		Key: key, Desk: g.desk, Reachable: g.desk.Availability.Reachable, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow, Ntfy: ntfy,
 		Page: cardsAt(&c.Web), Record: g.record.Append, Log: g.log,
 	}))
 }
 
-// services are those that the config names. The check has read their addresses.
-func services(n *config.Notify) (out []notify.Way) {
-	if u, err := url.Parse(n.Ntfy.URL.Reveal()); err == nil && n.Ntfy.URL.Set() {
-		out = append(out, notify.Ntfy(u, n.Ntfy.Token.Reveal()))
+// ntfyOf is the topic that the config names; nil where it names none. The check has
+// read its address.
+func ntfyOf(n *config.Ntfy) *notify.Ntfy {
+	u, err := url.Parse(n.URL.Reveal())
+	if err != nil || !n.URL.Set() {
+		return nil
 	}
-	if u, err := url.Parse(n.Gotify.URL.Reveal()); err == nil && n.Gotify.URL.Set() {
-		out = append(out, notify.Gotify(u, n.Gotify.Token.Reveal()))
-	}
-	if u, err := url.Parse(n.Webhook.URL.Reveal()); err == nil && n.Webhook.URL.Set() {
-		out = append(out, notify.Webhook(u, n.Webhook.Secret.Reveal()))
-	}
-	return out
+	return notify.NewNtfy(u, n.Token.Reveal())
 }
