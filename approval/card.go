@@ -113,7 +113,7 @@ func (a *Ask) Marked() bool {
 	return len(a.Risks) > 0 || !slices.Equal(a.Stakes, []string{string(policy.StakeAll)})
 }
 
-// CallDigest is the call's own digest. A test question and a card from before has only its own.
+// CallDigest is the call's own digest. A test question has only its own.
 func (a *Ask) CallDigest() string { return cmp.Or(a.Call, a.Digest) }
 
 // Name is a name that the client chose, such as the agent's, as people may read it.

@@ -37,10 +37,8 @@ func (p process) gone(holder string) bool {
 	return found && home == p.home && run != p.run
 }
 
-// heldRequest is the request of a holder. Cards of versions before name it alone.
+// heldRequest is the request of a holder.
 func heldRequest(holder string) string {
-	if _, request, found := strings.Cut(holder, " "); found {
-		return request
-	}
-	return holder
+	_, request, _ := strings.Cut(holder, " ")
+	return request
 }

@@ -34,10 +34,6 @@
 // takes up. Nothing is removed unless the owner says how many files to keep, and
 // then the record says so first.
 //
-// Files of a version before MACs are read, and told apart by the format in their
-// first line. Open closes such a file and goes on in a new one. No file without
-// MACs may follow one with them, nor stand where a head of one with them was seen.
-//
 // What the package refuses: to open a file that others may read, that another
 // process has open, that was begun with another key, or whose last complete
 // line is not intact or not the server's; to write a line longer than [VerifyFiles] would read; to

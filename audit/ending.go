@@ -13,7 +13,6 @@ import (
 // ending is what the two ends of a file tell about the chain in it. The zero
 // ending is that of a file without one.
 type ending struct {
-	format       int
 	chain        string
 	number       int // of the file in the chain
 	after        *Past
@@ -33,8 +32,7 @@ type owner struct {
 // newline was never a line: the write was interrupted. A line with NUL bytes is
 // none either: after a power cut, blocks that were not written read as NULs.
 //
-// Both lines must carry a MAC that is right, unless the file is of a version
-// without. The MAC of the last one vouches for all before it, which its hash
+// Both lines must carry a MAC that is right. The MAC of the last one vouches for all before it, which its hash
 // covers: if it is right, an unsigned end is what a crash left.
 func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	end, err := lastWhole(r, size)
@@ -48,17 +46,12 @@ func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	if err != nil {
 		return ending{}, err
 	}
-	mac := by.mac
-	if first.Begin.Format == formatWithout {
-		mac = nil
-	}
-	_, last, err := lineBefore(r, end, mac)
+	_, last, err := lineBefore(r, end, by.mac)
 	if err != nil {
 		return ending{}, err
 	}
 	e := ending{
-		format: first.Begin.Format,
-		chain:  first.Begin.Chain, number: max(1, first.Begin.File), after: first.Begin.After,
+		chain: first.Begin.Chain, number: max(1, first.Begin.File), after: first.Begin.After,
 		first: first.Seq, begun: first.At, checkpointed: last.Kind == KindCheckpoint,
 	}
 	e.last = state{seq: last.Seq, size: end}
@@ -115,12 +108,8 @@ func firstLine(r io.ReaderAt, end int64, by owner) (line, error) {
 		err = fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
 	case l.Begin.Key != by.key:
 		err = ErrOtherKey
-	case l.Begin.Format == formatWithout:
-		if l.Begin.After != nil && l.Begin.After.Head.Format > formatWithout {
-			err = fmt.Errorf("%w: its lines carry no MAC, and those of the file before it do", ErrForged)
-		}
 	case l.Begin.Format != format:
-		err = fmt.Errorf("%w: it does not begin as a record of format %d or %d", ErrDamaged, formatWithout, format)
+		err = fmt.Errorf("%w (format %d, this one writes %d)", ErrVersion, l.Begin.Format, format)
 	case !genuine(raw, by.mac):
 		err = fmt.Errorf("%w: its first line does not carry this server's MAC", ErrForged)
 	}

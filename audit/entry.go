@@ -40,12 +40,9 @@ const (
 	Deny  = "deny"
 )
 
-// format is the version of the line format, written in the begin line. Lines of
-// files in the format before it carry no MAC; such files are read, not written.
-const (
-	format        = 2
-	formatWithout = 1
-)
+// format is the version of the line format, written in the begin line. Files in
+// any other are refused.
+const format = 2
 
 // Entry is the one record type. Members that do not apply stay zero and are
 // not written.

@@ -191,7 +191,7 @@ func (l *Log) checkpoint() error {
 }
 
 func (l *Log) head(s state) Head {
-	return Head{Chain: l.chain, Seq: s.seq, Hash: string(s.hash[:]), Format: format}
+	return Head{Chain: l.chain, Seq: s.seq, Hash: string(s.hash[:])}
 }
 
 // Head returns the signed head, for the caller to keep elsewhere. With SyncEach

@@ -19,7 +19,7 @@ var (
 	ErrPermissions = errors.New("others than its owner may read or write the record")
 	ErrDamaged     = errors.New("the record is damaged")
 	ErrForged      = errors.New("the record's end was not written by this server")
-	ErrUnproven    = errors.New("nothing shows that this server wrote the record")
+	ErrVersion     = errors.New("the record was written by another version of this program")
 	ErrOtherKey    = errors.New("the record was begun with another key")
 	ErrLink        = errors.New("the record is a symbolic link")
 )
@@ -52,8 +52,8 @@ func hint(path string, err error) string {
 		return "run `verifier audit verify` to see the first bad line, then move the file away to begin a new one"
 	case errors.Is(err, ErrForged):
 		return "run `verifier audit verify` to see the first line that is not the server's; keep the file as it is, and move it away to begin a new one"
-	case errors.Is(err, ErrUnproven):
-		return "start with the store that has seen it; else keep the file as it is, and move it away to begin a new one"
+	case errors.Is(err, ErrVersion):
+		return "move the file away to begin a new one"
 	case errors.Is(err, ErrLink):
 		return "put the file itself there, or name where it is as audit.path"
 	case errors.Is(err, ErrOtherKey):
@@ -172,13 +172,10 @@ func (l opening) begin(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.place(end), l.downgraded(end)); err != nil {
+	if err := l.place(end); err != nil {
 		return err
 	}
 	notes, err := compare(f, end, public(l.o.Key), l.o.Seen)
-	if err == nil {
-		err = l.proven(end, notes)
-	}
 	if err != nil {
 		return err
 	}
@@ -206,38 +203,6 @@ func (l opening) place(end ending) error {
 		return fmt.Errorf("%w: it is file %d of its chain, and %s is there already", ErrDamaged, end.number, filepath.Base(l.closed[len(l.closed)-1].path))
 	default:
 		l.number = end.number
-	}
-	return nil
-}
-
-// downgraded refuses a file whose lines carry no MAC, as an earlier version wrote
-// them, where lines with one are known: lines without can be made by anyone.
-func (l opening) downgraded(end ending) error {
-	if end.format != formatWithout {
-		return nil
-	}
-	if seen := l.o.Seen; seen != nil && seen.Format > formatWithout && seen.SignedBy(public(l.o.Key)) {
-		return fmt.Errorf("%w: its lines carry no MAC, and the store has seen lines that do", ErrForged)
-	}
-	if n := len(l.closed); n > 0 {
-		before, err := closedEnd(l.closed[n-1].path, owner{publicHex(l.o.Key), l.mac})
-		if err != nil || before.format > formatWithout {
-			return fmt.Errorf("%w: its lines carry no MAC, and those of %s do", ErrForged, filepath.Base(l.closed[n-1].path))
-		}
-	}
-	return nil
-}
-
-// proven refuses a file whose lines carry no MAC unless it holds what the store
-// has seen of it: its lines need no key, so nothing else shows who wrote them.
-func (l opening) proven(end ending, notes []Entry) error {
-	switch {
-	case end.format != formatWithout:
-		return nil
-	case l.o.Seen == nil:
-		return fmt.Errorf("%w: its lines carry no MAC, as those of an earlier version, and the store has not seen it", ErrUnproven)
-	case len(notes) > 0:
-		return fmt.Errorf("%w: its lines carry no MAC, and %s", ErrForged, notes[0].Note)
 	}
 	return nil
 }
@@ -301,24 +266,11 @@ func (l opening) resume(end ending, size int64) error {
 	if err := l.heal(); err != nil {
 		return err
 	}
-	switch {
-	case l.chain == "":
+	if l.chain == "" {
 		return l.beginChain()
-	case end.format == formatWithout:
-		return l.leaveFormat()
 	}
 	l.look(l.o.Now())
 	return nil
-}
-
-// leaveFormat goes on in a new file after one whose lines carry no MAC. The first
-// line of the new one signs how the old one ended.
-func (l opening) leaveFormat() error {
-	l.cur.since = 0 // a checkpoint would be one of the new format
-	if err := l.rotate(); err != nil {
-		return err
-	}
-	return l.append(&Entry{Kind: KindNote, Note: "from here on each line carries a MAC; an earlier version wrote the lines before without"})
 }
 
 func (l opening) beginChain() error {

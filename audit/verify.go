@@ -36,7 +36,6 @@ type Report struct {
 	Checkpoints  int
 	Repairs      int // notes about the end of the file; read them
 	Unsigned     int // lines at the end that no signature covers
-	Without      int // lines without a MAC, which an earlier version wrote
 	Unchecked    int // lines whose MAC was not checked, for want of the key
 	First, Last  time.Time
 	Chain        string
@@ -110,7 +109,6 @@ type checker struct {
 	prev digest
 	seq  uint64 // of the last good line
 
-	format  int    // of the file that is being read; it never gets lower
 	first   string // the first file
 	file    string // the one that is being read
 	before  string // the one before it
@@ -233,13 +231,8 @@ func (c *checker) content(l line) error {
 	return nil
 }
 
-// genuine checks the line's MAC. Once a record's lines carry one, all later lines
-// have to.
+// genuine checks the line's MAC.
 func (c *checker) genuine(raw []byte) error {
-	if c.format == formatWithout {
-		c.Without++
-		return nil
-	}
 	if _, sum := cutMAC(raw); sum == nil {
 		return c.bad("was not written by the server: it carries no MAC")
 	}
@@ -255,14 +248,11 @@ func (c *checker) genuine(raw []byte) error {
 
 func (c *checker) begin(b *Begin) error {
 	switch {
-	case b == nil || b.Format < formatWithout || b.Format > format:
-		return c.bad("does not begin a record of format %d or %d", formatWithout, format)
-	case b.Format < c.format:
-		return c.bad("begins a file whose lines carry no MAC, and those of %s do", c.before)
-	case b.Format == formatWithout && b.After != nil && b.After.Head.Format > formatWithout:
-		return c.bad("begins a file whose lines carry no MAC, and those of %s did", visible(b.After.File))
+	case b == nil:
+		return c.bad("does not begin a record")
+	case b.Format != format:
+		return c.bad("begins a record of format %d, which another version of this program wrote", b.Format)
 	}
-	c.format = b.Format
 	key, err := hex.DecodeString(b.Key)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return c.bad("holds no ed25519 public key")
@@ -284,8 +274,6 @@ func (c *checker) headFits() error {
 		return nil
 	case !c.head.SignedBy(c.key):
 		return ErrHead
-	case c.last && c.head.Format > c.format:
-		return c.bad("begins a file whose lines carry no MAC: the store has seen lines that do")
 	case c.last && c.head.Chain != c.Chain:
 		return c.bad("begins chain %s: the store has seen chain %s", c.Chain, c.head.Chain)
 	}
@@ -298,8 +286,6 @@ func (c *checker) checkpoint(h *Head) error {
 		return c.bad("is a checkpoint without a head")
 	case h.Chain != c.Chain || h.Seq != c.seq || h.Hash != string(c.prev[:]):
 		return c.bad("is a checkpoint of another place")
-	case max(formatWithout, h.Format) != c.format:
-		return c.bad("is a checkpoint of another format")
 	case !h.SignedBy(c.key):
 		return c.bad("is a checkpoint whose signature is wrong")
 	}

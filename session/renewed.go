@@ -41,8 +41,7 @@ const (
 	askedFor     = 1 * time.Minute // from the owner's message to the end of the session
 )
 
-// Turn is one entry of the list: an embedded Renewed alone is how earlier versions
-// noted a new beginning.
+// Turn is one entry of the list.
 type Turn struct {
 	What    string    `json:"what,omitzero"` // TurnAsked, TurnEnded or TurnBegan
 	Moment  time.Time `json:"moment,omitzero"`
@@ -119,10 +118,6 @@ func (r *Renewals) take(t *Turn, cut bool) {
 		}
 	case TurnBegan:
 		r.begin(t, cut)
-	default:
-		if t.Count > r.Last.Count {
-			r.Last = t.Renewed
-		}
 	}
 	if t.Moment.After(r.latest) {
 		r.latest = t.Moment

@@ -149,15 +149,6 @@ func TestTwoInstancesThatHearTwoBeginningsAtOnceAgree(t *testing.T) {
 	l.want(t, "d", "s1#1")
 }
 
-func TestABeginningThatAnEarlierVersionNotedStays(t *testing.T) {
-	t.Parallel()
-	l := start()
-	l.entries = [][]byte{[]byte(`{"session":"s1","count":3,"at":"2026-02-12T12:00:00Z"}`)}
-	l.want(t, "a", "")
-	l.began(t, "b", false)
-	l.want(t, "b", "s1#3")
-}
-
 func FuzzReadRenewals(f *testing.F) {
 	f.Add([]byte(`{"what":"began","run":"a","id":"s1","count":1,"session":"s1"}`), []byte(`{"what":"asked","who":"telegram:1"}`))
 	f.Fuzz(func(t *testing.T, one, two []byte) {

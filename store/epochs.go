@@ -29,7 +29,6 @@ type epochs struct {
 	timeout time.Duration
 	clock   *Clock
 	goOn    func(context.Context) error // done once, when the markers were read
-	earlier func(context.Context) (bool, error)
 	id      atomic.Pointer[string]
 	met     atomic.Bool
 
@@ -153,11 +152,6 @@ func (e *epochs) first(ctx context.Context, marks []Record) (string, []Record, e
 // and the others wait.
 func (e *epochs) found(ctx context.Context) (string, []Record, error) {
 	ours := "c:" + e.candidate
-	if earlier, err := e.earlier(ctx); err != nil {
-		return "", nil, err
-	} else if earlier { // it is not read: what was there counts as lost
-		ours = "l:" + e.candidate
-	}
 	first := e.mark(0, Version{}, ours)
 	if err := e.records.Commit(ctx, first); err != nil {
 		return "", nil, err

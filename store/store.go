@@ -66,18 +66,12 @@ type Options struct {
 
 	// SetBack is called when the clock is found behind the time that was kept with the records.
 	SetBack func(SetBack)
-
-	// Earlier reports whether what an earlier version kept is there, which is not read; nil: it is not.
-	Earlier func(context.Context) (bool, error)
 }
 
 // New makes a store of records. They are met at the first use.
 func New(records Records, o Options) *Store {
 	c := &core{records: records, timeout: o.Timeout, told: o.SetBack, locks: newLocks()}
-	if o.Earlier == nil {
-		o.Earlier = func(context.Context) (bool, error) { return false, nil }
-	}
-	c.epochs = epochs{records: records, file: o.Epoch, timeout: o.Timeout, clock: o.Clock, goOn: c.goOn, earlier: o.Earlier}
+	c.epochs = epochs{records: records, file: o.Epoch, timeout: o.Timeout, clock: o.Clock, goOn: c.goOn}
 	return &Store{core: c, conversations: &conversations{c}, cards: &cards{core: c}, limits: &limits{c}}
 }
 

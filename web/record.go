@@ -201,9 +201,6 @@ func proof(rep audit.Report, err error) string {
 	if rep.Unchecked > 0 {
 		text += " Without the key it was not checked whether the server wrote each line."
 	}
-	if rep.Without > 0 {
-		text += fmt.Sprintf(" The first %d carry no MAC: an earlier version wrote them.", rep.Without)
-	}
 	if len(rep.Losses) > 0 {
 		text += " Something is missing at " + approval.Count(len(rep.Losses), "place", "places") + "."
 	}

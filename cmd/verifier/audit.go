@@ -148,12 +148,6 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 	if r.Unchecked > 0 {
 		a.printf("note: the MACs of the lines were not checked, which takes the server's record.key: a line that someone else wrote after the last signature would not show\n")
 	}
-	if r.Without > 0 {
-		a.printf("note: the first %s no MAC, as an earlier version wrote them\n", approval.Count(r.Without, "line carries", "lines carry"))
-	}
-	if r.Without == r.Lines && !r.HeadChecked {
-		a.printf("note: nothing shows who wrote the lines after the last signature: the server does not start with such a record where its store has not seen it\n")
-	}
 	if r.Repairs > 0 {
 		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", approval.Count(r.Repairs, "repair is noted", "repairs are noted"))
 	}

@@ -123,50 +123,6 @@ func (r *rig) verifies() (code int, said string) {
 	return code, out.String()
 }
 
-// The store is removed, and the record replaced by lines of an earlier version's
-// form, which need no key.
-func TestH152ARecordWithoutMACsIsRefusedWhereTheStoreIsGone(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	r.allow(read())
-	r.quit()
-	var first struct {
-		Begin struct {
-			Key string `json:"key"`
-		} `json:"begin"`
-	}
-	line, _, _ := bytes.Cut(r.recorded(), []byte("\n"))
-	if err := json.Unmarshal(line, &first); err != nil || first.Begin.Key == "" {
-		t.Fatal(err, string(line))
-	}
-	body := fmt.Sprintf(`{"seq":1,"prev":"%s","kind":"begin","at":"2026-10-03T14:02:11Z","begin":{"format":1,"chain":"%s","key":"%s"}`,
-		strings.Repeat("0", 64), strings.Repeat("1", 32), first.Begin.Key)
-	forged := fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
-	forged = append(forged, forgedLine(forged)...)
-	if err := os.WriteFile(recordPath(r.cfg, r.state), forged, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(r.state.DB() + end); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		r.wantRefused(audit.ErrUnproven, "move it away")
-	}
-	if !bytes.Equal(r.recorded(), forged) {
-		t.Error("the evidence was changed")
-	}
-	if _, said := r.verifies(); !strings.Contains(said, "nothing shows who wrote") {
-		t.Errorf("verify says %s", said)
-	}
-	if err := os.Rename(recordPath(r.cfg, r.state), r.state.Record()+".kept"); err != nil {
-		t.Fatal(err)
-	}
-	r.start()
-	untilReady(t, r)
-}
-
 // Without its key the record can't be checked. A new key would begin a new record,
 // and the old one would be gone without a word.
 func TestH153ARecordKeyThatIsGoneIsNotMadeAnew(t *testing.T) {

@@ -89,13 +89,7 @@ func Open(url string, o Options) (*Store, error) {
 	}
 	clock := store.NewClock(o.Elapsed, func(by time.Duration) { told(store.SetBack{By: by}) })
 	r := &records{client: client, clock: clock, batcher: newBatcher(client, timeout), timeout: whole}
-	return &Store{store.New(r, store.Options{Epoch: o.Epoch, Timeout: whole, Clock: clock, SetBack: told, Earlier: r.earlier}), r}, nil
-}
-
-// earlier reports whether there is what was kept before there were records.
-func (r *records) earlier(ctx context.Context) (bool, error) {
-	n, err := r.client.Exists(ctx, "v1:{00}:epoch").Result()
-	return n > 0, err
+	return &Store{store.New(r, store.Options{Epoch: o.Epoch, Timeout: whole, Clock: clock, SetBack: told}), r}, nil
 }
 
 // hush keeps the client library from writing to standard error on its own:

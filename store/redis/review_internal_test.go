@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -57,21 +56,5 @@ func TestTwoProcessesAgreeOnTheTime(t *testing.T) {
 	must(t, err)
 	if v, err := first.Admit(t.Context(), a); err != nil || !v.Replayed {
 		t.Errorf("the request was admitted twice: %+v, %v", v, err)
-	}
-}
-
-// TestWhatAnEarlierVersionKeptIsLostNotNew, also for a machine that remembers no store.
-func TestWhatAnEarlierVersionKeptIsLostNotNew(t *testing.T) {
-	m := startMini(t)
-	for n := range 256 {
-		must(t, m.Admin.Set(t.Context(), fmt.Sprintf("v1:{%02x}:epoch", n), "c:NQ4TMKZ3PX3O4GVGEE4GOLVVQM", 0).Err())
-	}
-	s := openAt(t, m)
-	if lost, err := s.Lost(t.Context()); err != nil || !lost {
-		t.Errorf("lost: %v, %v", lost, err)
-	}
-	must(t, s.AcceptLoss(t.Context()))
-	if lost, err := s.Lost(t.Context()); err != nil || lost {
-		t.Errorf("lost once accepted: %v, %v", lost, err)
 	}
 }

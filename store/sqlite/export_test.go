@@ -4,12 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"strings"
 	"sync"
 )
-
-// EarlierSchema is that of the version before there were records.
-var EarlierSchema = strings.Join(steps[:len(steps)-1], "")
 
 // Exec runs a statement on the writer's connection, as a person with sqlite3
 // would on theirs.

@@ -40,13 +40,11 @@ func (r *ReadOnly) Head(ctx context.Context, name string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	version, err := r.db.one(`PRAGMA user_version`)
-	if err != nil {
+	switch version, err := versionOf(r.db); {
+	case err != nil:
 		return "", err
-	}
-	if version.int(0) < int64(len(steps)) { // no gateway of this version has opened it yet
-		head, err := r.db.one(`SELECT head FROM heads WHERE name = ?`, name)
-		return head.text(0), err
+	case version != schemaVersion:
+		return "", errSchema(version)
 	}
 	found, err := r.db.one(selectRecord, string(store.HeadKey(name)), int64(0))
 	if err != nil || found == nil {

@@ -88,7 +88,7 @@ var (
 	ErrTimeout  = errors.New("store/sqlite: the database did not answer in time")
 	ErrClosed   = errors.New("store/sqlite: the store is closed")
 	ErrReplaced = errors.New("store/sqlite: the database file was removed or replaced while in use")
-	ErrSchema   = errors.New("store/sqlite: the database was written by a newer version of this program")
+	ErrSchema   = errors.New("store/sqlite: the database was written by another version of this program")
 )
 
 // Open opens the database, or makes one, and holds it for this process alone.
@@ -135,7 +135,7 @@ func (r *records) start(o Options) (*Store, error) {
 	if r.file, err = os.Stat(r.path); err != nil {
 		return nil, fmt.Errorf("store/sqlite: %w", err)
 	}
-	if err := migrate(w); err != nil {
+	if err := prepare(w); err != nil {
 		return nil, err
 	}
 	reader, err := connect(r.path, forReading)

@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -67,13 +66,21 @@ func TestAFileThatOthersCanReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestANewerDatabaseIsRefused(t *testing.T) {
-	path := database(t)
-	s := open(t, path, sqlite.Options{})
-	must(t, s.Exec(t.Context(), `PRAGMA user_version = 99`))
-	must(t, s.Close())
-	_, err := sqlite.Open(path, sqlite.Options{})
-	wantError(t, err, sqlite.ErrSchema)
+// A dump of a database has its tables and not its version.
+func TestADatabaseOfAnotherVersionIsRefused(t *testing.T) {
+	for _, version := range []string{"0", "10", "99"} {
+		path := database(t)
+		s := open(t, path, sqlite.Options{})
+		must(t, s.Exec(t.Context(), `PRAGMA user_version = `+version))
+		must(t, s.Close())
+		_, err := sqlite.Open(path, sqlite.Options{})
+		wantError(t, err, sqlite.ErrSchema)
+		look, err := sqlite.OpenReadOnly(path)
+		must(t, err)
+		_, err = look.Head(t.Context(), "default")
+		wantError(t, err, sqlite.ErrSchema)
+		must(t, look.Close())
+	}
 }
 
 func TestWhatIsNoDatabaseIsRefused(t *testing.T) {
@@ -192,95 +199,5 @@ func TestTheStateIsReadableByPeople(t *testing.T) {
 		AND level = 'external' AND source = 'message' AND calls = 2 AND last_call = '2026-11-15 12:00:00'`, a.Conversation.Ref())
 	if err != nil || n != 1 {
 		t.Fatalf("%d rows, %v", n, err)
-	}
-}
-
-// earlier makes a database as an earlier version left it.
-func earlier(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "state.db")
-	must(t, os.WriteFile(path, nil, 0o600))
-	d, err := sql.Open("sqlite", path)
-	must(t, err)
-	now, hash := newClock().Now().UnixMilli(), admission(0, 0).Conversation.Hash()
-	for _, statement := range []string{
-		sqlite.EarlierSchema,
-		`INSERT INTO meta VALUES ('epoch', 'NQ4TMKZ3PX3O4GVGEE4GOLVVQM'), ('time', $now)`,
-		`INSERT INTO heads VALUES ('default', 'a head', $now)`,
-		`INSERT INTO known VALUES ($hash)`,
-		`INSERT INTO conversations VALUES ($hash, 'laptop', 'agent:main:0', NULL, NULL, 5, 0, 3, 1, 'web_fetch example.com', 5, 1, $now, 1)`,
-		`INSERT INTO levels VALUES ($hash, 's1', 5)`,
-		`INSERT INTO influences VALUES ($hash, 's1', '1 5 0 ' || $now || ' ' || $now || ' 1 0 web_fetch example.com' || char(10))`,
-		`INSERT INTO grants VALUES ($hash, 'field', '9999999999|rest', 9999999999000)`,
-		`INSERT INTO requests VALUES ($hash, 'req-0', zeroblob(32), 'A|mark', $now + 60000)`,
-		`INSERT INTO journal VALUES (1, 1, $hash, 'req-1', zeroblob(32), 'A|mark', $now + 60000, $now, 2, 1)`,
-		`INSERT INTO pauses VALUES ('main', 'a sealed word')`,
-		`INSERT INTO automations VALUES ('laptop', 'main', 4)`,
-		`INSERT INTO notes (list, entry, until_ms) VALUES ('00a', x'00', $now + 60000)`,
-		`PRAGMA user_version = 10`,
-	} {
-		_, err := d.ExecContext(t.Context(), statement, sql.Named("now", now), sql.Named("hash", hash))
-		must(t, err)
-	}
-	must(t, d.Close())
-	must(t, os.WriteFile(path+".epoch", []byte("NQ4TMKZ3PX3O4GVGEE4GOLVVQM\n"), 0o600))
-	return path
-}
-
-// A dump of a database has its tables and not its version. Taken for a new one, its levels would be forgotten.
-func TestADatabaseThatLostItsVersionIsRefused(t *testing.T) {
-	path := earlier(t)
-	d, err := sql.Open("sqlite", path)
-	must(t, err)
-	_, err = d.ExecContext(t.Context(), `PRAGMA user_version = 0`)
-	must(t, errors.Join(err, d.Close(), os.Remove(path+".epoch")))
-	if s, err := sqlite.Open(path, sqlite.Options{}); err == nil {
-		t.Error("it was opened as a new one", s.Close())
-	}
-}
-
-func TestADatabaseOfAnEarlierVersionIsRead(t *testing.T) {
-	path := earlier(t)
-	look, err := sqlite.OpenReadOnly(path)
-	must(t, err)
-	wantHead(t, look, "default", "a head")
-	must(t, look.Close())
-	clock := newClock()
-	for _, opening := range []string{"first", "second"} {
-		s := open(t, path, sqlite.Options{Now: clock.Now})
-		if lost, err := s.Lost(t.Context()); lost || err != nil {
-			t.Fatalf("%s: lost %v, %v", opening, lost, err)
-		}
-		if v := admit(t, s, admission(0, 0)); !v.Replayed || v.Entry != session.Passed || v.Level != taint.Untrusted {
-			t.Errorf("%s: its request and its level: %+v", opening, v)
-		}
-		if v := admit(t, s, admission(0, 1)); !v.Replayed {
-			t.Errorf("%s: a request that was only in the journal: %+v", opening, v)
-		}
-		if opening == "first" {
-			if v := admit(t, s, admission(0, 2)); v.Replayed || v.Step != 3 || v.Lost {
-				t.Errorf("%s: a new call: %+v", opening, v)
-			}
-		}
-		account, err := s.Influences(t.Context(), admission(0, 0).Conversation.Ref())
-		if err != nil || len(account.Influences) != 1 || account.Influences[0].Label != "web_fetch example.com" {
-			t.Errorf("%s: its sources are %+v, %v", opening, account, err)
-		}
-		if words, err := s.Pauses(t.Context()); err != nil || words["main"] != "a sealed word" {
-			t.Errorf("%s: its pauses are %v, %v", opening, words, err)
-		}
-		wantHead(t, s, "default", "a head")
-		if floor, err := s.AutomationFloor(t.Context(), "laptop", "main"); err != nil || floor != taint.External {
-			t.Errorf("%s: its automation floor is %v, %v", opening, floor, err)
-		}
-		for _, of := range []string{admission(0, 0).Conversation.Hash(), ""} {
-			if grants, _, err := s.Grants(t.Context(), of, 10); err != nil || len(grants) != 1 {
-				t.Errorf("%s: the grants of %q are %v, %v", opening, of, grants, err)
-			}
-		}
-		if notes, err := s.Notes(t.Context(), "00a"); err != nil || len(notes) != 1 {
-			t.Errorf("%s: its notes are %q, %v", opening, notes, err)
-		}
-		must(t, s.Close())
 	}
 }
