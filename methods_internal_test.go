@@ -18,7 +18,8 @@ const maxMethods = 40
 func TestNoTypeHasTooManyMethods(t *testing.T) {
 	count := map[string]int{}
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") ||
+			strings.HasPrefix(filepath.ToSlash(file), "test/") { // what tests say are verbs of one rig
 			return err
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

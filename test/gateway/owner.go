@@ -70,7 +70,7 @@ func (g *Gateway) Waits() Card {
 	return g.Waiting(1)[0]
 }
 
-// Verdict is what the owner is told.
+// Verdict is the reply to an answer.
 type Verdict struct {
 	Status int    `json:"-"`
 	Kind   string `json:"kind"`
