@@ -1,6 +1,8 @@
 package main
 
-// longHelp is what --help and the manual say of each command below its first line.
+import "github.com/alecthomas/kong"
+
+// longHelp is what --help says of each command below its first line.
 var longHelp = map[string]string{
 	"verifier serve": `Answers signed tool calls until you stop it (Ctrl-C or SIGTERM). Calls that still wait are denied then. On a terminal it shows each question it asks, so that the first run needs no chat.
 
@@ -307,17 +309,12 @@ For a config that was there before, or after an update:
     $ verifier schema > ` + schemaFile + `
 
 Which settings are risky, "verifier check" says.`,
-	"verifier completion": `The script knows every command, flag and fixed value; print it again after an update. For the references of questions and grants it asks the server, with "verifier pending --json" and "verifier grants --json".
+}
 
-    $ verifier completion bash > ~/.local/share/bash-completion/completions/verifier
-    $ verifier completion zsh > "${fpath[1]}/_verifier"
-    $ verifier completion fish > ~/.config/fish/completions/verifier.fish
-
-To try it in this shell only:
-
-    $ source <(verifier completion bash)`,
-	"verifier man": `It says what --help says of every command, in one page.
-
-    $ verifier man | man -l -
-    $ verifier man > /usr/local/share/man/man1/verifier.1`,
+// addLongHelp gives a command, and those below it, what longHelp says of them.
+func addLongHelp(n *kong.Node, path string) {
+	n.Detail = longHelp[path]
+	for _, child := range n.Children {
+		addLongHelp(child, path+" "+child.Name)
+	}
 }

@@ -98,14 +98,12 @@ type cli struct {
 	Store    StoreCmd    `cmd:"" help:"Look after the store."`
 	Version  VersionCmd  `cmd:"" help:"Print version, commit and Go version."`
 
-	Label      LabelCmd      `cmd:"" help:"Propose what tools do, from their catalogues."`
-	Simulate   SimulateCmd   `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
-	Report     ReportCmd     `cmd:"" help:"Say how often you are asked, by what, and what you always allow."`
-	Policy     PolicyCmd     `cmd:"" help:"Test the policy with your own examples."`
-	Schema     SchemaCmd     `cmd:"" help:"Print the JSON schema of the config, for editors."`
-	Completion CompletionCmd `cmd:"" help:"Print the completion script of a shell."`
-	Man        ManCmd        `cmd:"" help:"Print the manual page."`
-	Help       HelpCmd       `cmd:"" hidden:"" help:"Say how a command is called."`
+	Label    LabelCmd    `cmd:"" help:"Propose what tools do, from their catalogues."`
+	Simulate SimulateCmd `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
+	Report   ReportCmd   `cmd:"" help:"Say how often you are asked, by what, and what you always allow."`
+	Policy   PolicyCmd   `cmd:"" help:"Test the policy with your own examples."`
+	Schema   SchemaCmd   `cmd:"" help:"Print the JSON schema of the config, for editors."`
+	Help     HelpCmd     `cmd:"" hidden:"" help:"Say how a command is called."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
@@ -114,7 +112,7 @@ const description = `Ask before every tool call of an AI agent: by trust, by pol
 
 Start with "verifier serve"; it needs no config.` + " Exit codes: " + exitCodes + "."
 
-// exitCodes is what help and the manual say of the constants above.
+// exitCodes is what help says of the constants above.
 const exitCodes = "0 done or allowed, 1 error, 2 wrong command line, 3 denied"
 
 func main() {
@@ -158,8 +156,7 @@ func (a *app) run(args []string) (code int) {
 	return a.end(command.Run())
 }
 
-// parser is the command line, and the model that help, completions and the
-// manual are made from.
+// parser is the command line.
 func (a *app) parser() (*kong.Kong, error) {
 	k, err := kong.New(&cli{},
 		kong.Name("verifier"),
@@ -172,9 +169,7 @@ func (a *app) parser() (*kong.Kong, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range commandsOf(k.Model) {
-		c.Detail = longHelp[c.Path]
-	}
+	addLongHelp(k.Model.Node, k.Model.Name)
 	return k, nil
 }
 

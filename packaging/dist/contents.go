@@ -6,18 +6,6 @@ import (
 	"strings"
 )
 
-// printed are the files that the program itself prints.
-var printed = []struct {
-	name string
-	args []string
-}{
-	{"verifier.1", []string{"man"}},
-	{"verifier.schema.json", []string{"schema"}},
-	{"completions/verifier.bash", []string{"completion", "bash"}},
-	{"completions/_verifier", []string{"completion", "zsh"}},
-	{"completions/verifier.fish", []string{"completion", "fish"}},
-}
-
 // copied are the files that stand in the repository.
 var copied = []string{"LICENSE", "README.md", "CHANGELOG.md", "packaging/verifier.service"}
 
@@ -35,13 +23,11 @@ func (r *release) common(work string) ([]file, error) {
 	if err := r.compile(here, target{}, "./cmd/verifier"); err != nil {
 		return nil, err
 	}
-	for _, p := range printed {
-		text, err := r.command(nil, here, p.args...)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, file{p.name, []byte(text + "\n"), 0o644})
+	schema, err := r.command(nil, here, "schema")
+	if err != nil {
+		return nil, err
 	}
+	out = append(out, file{"verifier.schema.json", []byte(schema + "\n"), 0o644})
 	text, err := os.ReadFile("cmd/verifier/verifier.yaml.in")
 	return append(out, file{"verifier.example.yaml", []byte(example(string(text))), 0o644}), err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 )
 
-var some = []file{{"verifier", []byte("program"), 0o755}, {"completions/_verifier", []byte("text"), 0o644}}
+var some = []file{{"verifier", []byte("program"), 0o755}, {"docs/verifier.txt", []byte("text"), 0o644}}
 
 func TestArchivesAreTheSameBytesEachTime(t *testing.T) {
 	at := time.Date(2026, 10, 3, 14, 2, 12, 0, time.UTC)
