@@ -84,6 +84,7 @@ type Ask struct {
 	Targets      []string             `json:"where,omitzero"`     // and where they go, to be read
 	TargetParams []string             `json:"goes,omitzero"`      // the params that say where this one goes, also where Targets is empty
 	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
+	Tainted      bool                 `json:"tainted,omitzero"`   // outside content could drive it: no notification allows it
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
 	Approvals    int                  `json:"approvals"`          // how many must allow it

@@ -19,7 +19,8 @@ type Notification struct {
 	Text  string // all that will run; empty where it does not fit
 	// OneTap reports whether a person who sees it may allow the call by a tap there, if
 	// the owner wants that: all that will run is in Text, its tool has a label, its
-	// command is understood, and nothing about it has to be noticed first.
+	// command is understood, nothing about it has to be noticed first, outside content
+	// can't drive it, and it can be undone.
 	OneTap bool
 }
 
@@ -40,7 +41,7 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	n.Text = text
-	n.OneTap = !c.StepUp() && !a.Marked() && a.Blocked == ""
+	n.OneTap = a.Lasting && !a.Tainted && !c.StepUp() && !a.Marked() && a.Blocked == ""
 	return n
 }
 

@@ -113,7 +113,7 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Initiator.Why, Senders: session.Senders(&c.Context),
 		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
-	a.TargetParams, a.Unsure = t.plan.Goes(), t.plan.Unsure()
+	a.Tainted, a.TargetParams, a.Unsure = t.verdict.Tainted, t.plan.Goes(), t.plan.Unsure()
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
 	}
