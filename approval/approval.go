@@ -22,6 +22,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,7 +72,6 @@ type Options struct {
 	Page       string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
 	Hide       func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
 	NoReset    func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
-	Now        func() time.Time                                              // by which absences and mutes are set; nil means time.Now
 	Log        *slog.Logger                                                  // nil discards
 	Rand       io.Reader                                                     // nil means crypto/rand
 	Poll       time.Duration                                                 // how often waiting cards are reread; 0 means 2 s
@@ -123,11 +123,10 @@ type Desk struct {
 
 // Rooms are the parts of a desk where people do more than answer questions.
 type Rooms struct {
-	Pauses       *Pauses
-	Grants       *Grants
-	Consents     *Consents
-	Sources      *Sources
-	Availability *Availability
+	Pauses   *Pauses
+	Grants   *Grants
+	Consents *Consents
+	Sources  *Sources
 }
 
 // Defaults for what Options leave out.
@@ -181,7 +180,6 @@ func assemble(o Options, p process) *Desk {
 	announcer := &announcer{cardStore: cards}
 	pauses := &Pauses{cards}
 	sweeper := &sweeper{cardStore: cards, announcer: announcer, pauses: pauses}
-	availability := &Availability{cards}
 	consents := &Consents{cards.core}
 	grants := &Grants{cards, announcer, consents}
 	sources := &Sources{cards.core}
@@ -189,16 +187,16 @@ func assemble(o Options, p process) *Desk {
 	endings := &endings{cards, announcer}
 	tickets := &tickets{cards, announcer, endings, pauses, consents}
 	placer := &placer{cardStore: cards, announcer: announcer, sweeper: sweeper, endings: endings}
-	asker := &asker{cardStore: cards, availability: availability, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
+	asker := &asker{cardStore: cards, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
 	stepUps := &stepUps{cards.core}
 	votes := &votes{cards, announcer, pauses, consents, likes, previews, stepUps, held}
 	edits := &edits{cards, votes, held, previews}
 	openings := &openings{cardStore: cards, likes: likes, heldParams: held}
 	buttons := &buttons{cards, votes, edits, openings, consents}
-	commands := &commands{cards, announcer, votes, edits, availability, pauses, grants, sources}
+	commands := &commands{cards, announcer, votes, edits, pauses, grants, sources}
 	return &Desk{
 		core: cards.core, cardStore: cards, asker: asker, tickets: tickets, endings: endings, edits: edits, openings: openings, likes: likes,
-		Rooms:   Rooms{Pauses: pauses, Grants: grants, Consents: consents, Sources: sources, Availability: availability},
+		Rooms:   Rooms{Pauses: pauses, Grants: grants, Consents: consents, Sources: sources},
 		sweeper: sweeper, votes: votes, buttons: buttons, commands: commands,
 	}
 }
@@ -212,9 +210,6 @@ func (o *Options) fill() {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Pauses == nil {
 		o.Pauses = session.NewPauses(o.Key, nil, nil)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
@@ -278,4 +273,10 @@ func (d *Desk) listen(ctx context.Context, name string, ch Channel) {
 func (d *Desk) Lists(id string) bool {
 	_, listed := d.terms().people[id]
 	return listed
+}
+
+// MayAnswer reports whether an id may answer a call on a card.
+func (d *Desk) MayAnswer(id string, c *Card) bool {
+	name, listed := d.terms().people[id]
+	return listed && slices.ContainsFunc(c.Questions, func(q Question) bool { return q.Ask.admits(name) })
 }

@@ -15,12 +15,11 @@ import (
 type asker struct {
 	*cardStore
 
-	availability *Availability
-	placer       *placer
-	pauses       *Pauses
-	tickets      *tickets
-	heldParams   *heldParams
-	recentAsks   recentCards // by conversation and digest
+	placer     *placer
+	pauses     *Pauses
+	tickets    *tickets
+	heldParams *heldParams
+	recentAsks recentCards // by conversation and digest
 }
 
 // Request is a call that needs a person.
@@ -33,9 +32,6 @@ type Request struct {
 	Now     time.Time      // the store's clock
 	Whole   jsontext.Value // the params as they came, for an approver who asks to see them while the request is held; never stored
 	Edit    Editor         // judges the call with other params; nil: its runtime can't run others
-
-	there  presence // who can be asked now
-	notNow *notNow  // why none is; nil: they are
 }
 
 // Ruling is what people said, or that they have not. The zero Ruling is no.
@@ -64,10 +60,6 @@ type Ruling struct {
 	Paused    bool // the owner paused the agent meanwhile
 	Stopped   bool // the desk stopped meanwhile
 	Exhausted bool // the agent has asked too often this hour
-
-	Muted bool      // a person wants no questions about the agent or the conversation
-	Away  bool      // too few of those who may allow the call are there
-	Again time.Time // where Muted or Away: when to ask again
 }
 
 // ErrStopped says that the desk takes no more questions.
@@ -106,9 +98,6 @@ func unasked(err error) (Ruling, error) {
 	case errors.Is(err, errExhausted):
 		return Ruling{Exhausted: true}, nil
 	}
-	if n, ok := errors.AsType[*notNow](err); ok {
-		return Ruling{Muted: n.muted, Away: !n.muted, Again: n.until}, nil
-	}
 	return Ruling{}, err
 }
 
@@ -135,9 +124,6 @@ var (
 // present makes sure that a live card asks about the call and that this request
 // is on it.
 func (as *asker) present(ctx context.Context, r *Request) (id string, err error) {
-	if err := as.availability.askNow(ctx, r); err != nil {
-		return "", err
-	}
 	id, counted := r.Waiting, false
 	if id == "" {
 		id = as.refused(ctx, r)
@@ -153,9 +139,6 @@ func (as *asker) present(ctx context.Context, r *Request) (id string, err error)
 			if err != nil || joined {
 				return id, err
 			}
-		}
-		if r.notNow != nil {
-			return "", r.notNow
 		}
 		if !counted {
 			if err := as.countAsk(ctx, r); err != nil {

@@ -119,7 +119,6 @@ func (pl *placer) pose(t *terms, id string, r *Request) (Question, error) {
 	a.Until = a.Created.Add(t.TTL)
 	a.hide = pl.o.Hide
 	t.bind(&a)
-	r.there.hasten(&a)
 	return pose(pl.o.Key, id, a, pl.process.holder(r.ID))
 }
 
@@ -136,8 +135,6 @@ func (pl *placer) join(ctx context.Context, id string, r *Request) (bool, error)
 				return Change{}, ErrGone
 			}
 			return Change{}, errUnchanged
-		case r.notNow != nil: // what it asks may still be answered, for a retry
-			return Change{}, ErrGone
 		case pl.announcer.stranded(c, now):
 			return Change{}, errStranded
 		case !q.join(pl.process.holder(r.ID)):

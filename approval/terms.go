@@ -27,9 +27,6 @@ type Config struct {
 	// StepUp are the stakes for which a yes needs a passkey, see [policy.Stakes].
 	// Nil: none.
 	StepUp []string `yaml:"stepUp"`
-	// Urgent are the calls for which quiet hours are broken: tools, and stakes,
-	// see [policy.Stakes]. Nil: none.
-	Urgent []string `yaml:"urgent"`
 	// Routes say where questions go; the first that fits. Nil, or none that fits:
 	// to every channel and every approver.
 	Routes []Route `yaml:"routes"`
@@ -40,8 +37,6 @@ type Person struct {
 	Name string
 	Bare bool     // the config has no name for them: it is made of the id
 	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
-
-	Quiet Quiet // when they are not asked
 }
 
 // Terms are what the owner may change while the desk is open.

@@ -17,13 +17,12 @@ import (
 type commands struct {
 	*cardStore
 
-	announcer    *announcer
-	votes        *votes
-	edits        *edits
-	availability *Availability
-	pauses       *Pauses
-	grants       *Grants
-	sources      *Sources
+	announcer *announcer
+	votes     *votes
+	edits     *edits
+	pauses    *Pauses
+	grants    *Grants
+	sources   *Sources
 }
 
 // helpLines are the lines that `.help` lists.
@@ -38,12 +37,6 @@ const helpLines = `.approve <tool> <code>                 allow this call once
 .pending                               list what waits for you
 .pause [agent]                         stop an agent, or all: only harmless tools run
 .resume [agent]                        end the pause
-.mute <agent> [minutes]                deny what would ask, without a question; 60 minutes if you give no number
-.mute in <session-ref> [minutes]       the same for one conversation
-.unmute [agent]                        end that; without an agent, all of it
-.unmute in <session-ref>               end it for one conversation
-.away until <friday|18:30|2d> [name]   you are not asked until then; the approver you name decides what they may
-.back                                  you are asked again
 .grants                                list what runs without asking, and until when
 .revoke <ref|all>                      end one such grant, or all
 .sources [session-ref]                 list what a conversation has read; without a reference, scheduled jobs that outside content started
@@ -91,14 +84,6 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 		return cm.pauses.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:
 		return cm.pauses.resume(ctx, person, a.Via, cmd.Agent)
-	case codes.Away:
-		return cm.availability.away(ctx, person, a.Via, &cmd)
-	case codes.Back:
-		return cm.availability.back(ctx, person, a.Via)
-	case codes.Mute:
-		return cm.availability.mute(ctx, person, a.Via, &cmd)
-	case codes.Unmute:
-		return cm.availability.unmute(ctx, person, a.Via, &cmd)
 	case codes.Pair:
 		return Outcome{Kind: Replied, Text: "Nothing is being set up here. `verifier setup` shows a code and waits for it."}, nil
 	case codes.Grants:
@@ -200,7 +185,6 @@ func (cm *commands) list(ctx context.Context, a Answer) (Outcome, error) {
 	if paused := cm.pauses.Text(); paused != "" {
 		b.WriteString(paused + "\n")
 	}
-	b.WriteString(cm.availability.Text(ctx, a.Via))
 	if len(cards) == 0 {
 		b.WriteString("Nothing is waiting.\n")
 	}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,10 +28,6 @@ const (
 	Endorse
 	Distrust
 	Pair
-	Away
-	Back
-	Mute
-	Unmute
 )
 
 // String returns the word that is typed for the verb.
@@ -50,18 +45,16 @@ type Command struct {
 	Verb    Verb
 	Tool    string // Approve: the tool as typed, in lower case, or "all"
 	Code    string // Approve, Deny, Pair: eight hex digits in lower case
-	Minutes int    // Approve, Mute: 0 when not given; not capped here
+	Minutes int    // Approve: 0 when not given; not capped here
 	Turn    bool   // Approve: until the run ends
 	Exactly bool   // Approve: exactly this call, as often as it comes
 	Like    bool   // Approve: calls like it, to the same destination
 	With    string // Approve: what it is to run with instead, an object as typed; empty: what was asked about
 	Reason  string // Deny: may be empty
-	Session string // ResetTrust, Sources, Endorse, Distrust, Mute, Unmute: the ref of a session, as typed
+	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
 	Source  int64  // Endorse, Distrust: the number of a source in it
-	Agent   string // Pause, Resume, Mute, Unmute: the agent as typed; empty means all, or the session
+	Agent   string // Pause, Resume: the agent as typed; empty means all
 	Grant   string // Revoke: the ref of the card it was given on, as typed; empty means all
-	When    string // Away: until when, in lower case; see [Until]
-	Person  string // Away: who decides meanwhile, as typed; may be empty
 }
 
 // ErrNotCommand is the error for a text that does not start with one of our
@@ -103,10 +96,6 @@ var words = []struct {
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
 	{".revoke", Revoke, "Write: .revoke <ref|all>", parseRevoke},
-	{".away", Away, "Write: .away until <friday|tomorrow|2026-11-20|18:30|3h|2d> [name of the approver who decides]", parseAway},
-	{".back", Back, "Write: .back, with nothing behind it", parseNothing},
-	{".mute", Mute, "Write: .mute <agent> [minutes], or .mute in <session-ref> [minutes]", parseMute},
-	{".unmute", Unmute, "Write: .unmute [agent], or .unmute in <session-ref>", parseUnmute},
 	{".pair", Pair, "Write: .pair <code>, with the code that `verifier setup` shows", parsePair},
 	{".help", Help, "Write: .help, with nothing behind it", parseNothing},
 }
@@ -295,81 +284,3 @@ func lowerASCII(s string) string {
 // LogValue implements [slog.LogValuer], so that logging a command does not log
 // its code.
 func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
-
-// maxPerson is how many characters a person's name has at most.
-const maxPerson = 64
-
-func parseAway(rest string, c *Command) bool {
-	until, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	when, person, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	c.When, c.Person = lowerASCII(when), strings.Trim(person, " ")
-	_, known := Until(c.When, time.Unix(0, 0))
-	return lowerASCII(until) == "until" && known && isReason(c.Person) && utf8.RuneCountInString(c.Person) <= maxPerson
-}
-
-// parseMute takes an agent, or `in` and the ref of a session. An agent can't choose which of the two is meant: no name of a session is
-// looked for among the agents, nor the other way round.
-func parseMute(rest string, c *Command) bool {
-	t := tokens(rest)
-	if len(t) > 0 && lowerASCII(t[0]) == "in" {
-		return len(t) > 1 && len(t) <= 3 && parseResetTrust(t[1], c) && (len(t) == 2 || parseMinutes(t[2], c))
-	}
-	return len(t) > 0 && len(t) <= 2 && parseAgent(t[0], c) && (len(t) == 1 || parseMinutes(t[1], c))
-}
-
-func parseUnmute(rest string, c *Command) bool {
-	if len(tokens(rest)) == 0 {
-		return true
-	}
-	return parseMute(rest, c) && c.Minutes == 0
-}
-
-func parseMinutes(t string, c *Command) bool { return parseScope(t, c) && !c.Turn }
-
-// Until is when an absence ends that is typed as a day of the week, `tomorrow`, a date, a time of the day, or minutes, hours or days. A
-// day begins at midnight; a day of the week and a time of the day are the next ones. The zone is that of now.
-func Until(when string, now time.Time) (time.Time, bool) {
-	day := func(n int) time.Time {
-		return time.Date(now.Year(), now.Month(), now.Day()+n, 0, 0, 0, 0, now.Location())
-	}
-	if when == "tomorrow" {
-		return day(1), true
-	}
-	for n := 1; n <= 7; n++ {
-		if name := lowerASCII(day(n).Weekday().String()); when == name || when == name[:3] {
-			return day(n), true
-		}
-	}
-	if t, err := time.ParseInLocation(time.DateOnly, when, now.Location()); err == nil {
-		return t, true
-	}
-	if t, err := time.Parse("15:04", when); err == nil && len(when) == len("15:04") {
-		at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
-		if !at.After(now) {
-			at = time.Date(now.Year(), now.Month(), now.Day()+1, t.Hour(), t.Minute(), 0, 0, now.Location())
-		}
-		return at, true
-	}
-	return after(when, now)
-}
-
-// after reads a number of minutes, hours or days.
-func after(when string, now time.Time) (time.Time, bool) {
-	const maxDigits = 4
-	if len(when) < 2 || len(when) > maxDigits+1 || !all(when[:len(when)-1], isDigit) {
-		return time.Time{}, false
-	}
-	n, err := strconv.Atoi(when[:len(when)-1])
-	if err != nil || n == 0 {
-		return time.Time{}, false
-	}
-	switch when[len(when)-1] {
-	case 'm':
-		return now.Add(time.Duration(n) * time.Minute), true
-	case 'h':
-		return now.Add(time.Duration(n) * time.Hour), true
-	case 'd':
-		return now.AddDate(0, 0, n), true
-	}
-	return time.Time{}, false
-}

@@ -252,7 +252,6 @@ func (k risks) riskyApprovals() {
 	if k.Approval.MaxMinutes > 4*60 {
 		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
 	}
-	k.strangeTools("approval.urgent", k.Approval.Urgent, policy.Stakes()...)
 	if len(k.Approval.StepUp) > 0 && !k.Web.Enabled {
 		k.find(Warning, "approval.stepUp", "passkeys sign on the page, and web.enabled is false: every call that needs one will be denied")
 	}

@@ -147,8 +147,6 @@ type Approver struct {
 	// Passkeys lets this person log in on the page with a passkey, to which
 	// the owner invites them.
 	Passkeys bool `yaml:"passkeys"`
-	// Quiet are the hours in which this person is not asked.
-	Quiet approval.Quiet `yaml:"quiet"`
 }
 
 // Audit says how the record is kept.

@@ -97,7 +97,6 @@ approvers:
   - {name: Ann, ids: ["telegram:123", "token:owner"]}
   - name: Bob
     token: 6e1b9d70-c2f4-48a5-b3d8
-    quiet: 22:00-07:00 Europe/Berlin
 channels:
   telegram: {enabled: true, botToken: "${TELEGRAM_VERIFIER_BOT_TOKEN}", chatId: "1", timeout: 120, allowedUserIds: [123]}
 redact: {fields: [iban]}
@@ -119,11 +118,7 @@ func TestEveryKeyLoads(t *testing.T) {
 	if p.Trust.Tools["my_tool"] != taint.Shared || *p.Trust.UnknownSender != taint.External || *p.Taint.From != taint.Shared || p.MaxIterations != 20 || p.Agents["main"].MaxIterations != 5 {
 		t.Errorf("policy: %+v", p)
 	}
-	var night approval.Quiet
-	if err := night.UnmarshalText([]byte("22:00-07:00 Europe/Berlin")); err != nil {
-		t.Fatal(err)
-	}
-	want := []approval.Person{{Name: "Ann", IDs: []string{"telegram:123", "token:owner"}}, {Name: "Bob", IDs: []string{"token:Bob"}, Quiet: night}}
+	want := []approval.Person{{Name: "Ann", IDs: []string{"telegram:123", "token:owner"}}, {Name: "Bob", IDs: []string{"token:Bob"}}}
 	if diff := cmp.Diff(want, c.People()); diff != "" {
 		t.Error(diff)
 	}
@@ -190,11 +185,9 @@ func TestH48UnknownKeysAndWrongTypesNameTheirPlace(t *testing.T) {
 		{"an unknown mode", "taintPolicy: {shared: alow}\n", "v.yaml:1:23: taintPolicy.shared: unknown mode \"alow\"\nhint: use allow, confirm or restrict"},
 		{"an unknown level", "taint: {from: evil}\n", "taint.from: unknown trust level \"evil\"\nhint: use one of system"},
 		{"an unknown word", "audit: {sync: always}\n", "audit.sync: unknown word \"always\"\nhint: use none or each"},
-		{"no quiet hours", "approvers:\n  - name: Ann\n    token: 6e1b9d70-c2f4-48a5-b3d8\n    quiet: nights\n", "v.yaml:4:12: approvers[0].quiet: \"nights\" are no quiet hours\nhint: write them as 22:00-07:00 Europe/Berlin"},
 		{"ntfy without a topic", "notify:\n  ntfy:\n    url: https://ntfy.sh/\n", "v.yaml:3:5: notify.ntfy.url: names no topic\nhint: write it as https://ntfy.sh/a-topic-that-is-hard-to-guess"},
 		{"ntfy at no address", "notify:\n  ntfy:\n    url: ntfy.lan\n", "v.yaml:3:5: notify.ntfy.url: is no address to send to\nhint: write it as https://ntfy.sh/a-topic-that-is-hard-to-guess"},
 		{"a token for no server", "notify:\n  ntfy:\n    token: 6e1b9d70c2f448a5b3d8\n", "notify.ntfy.url: is missing\nhint: write where the messages go, or remove the section"},
-		{"a zone that is none", "approvers:\n  - name: Ann\n    quiet: 22:00-07:00 Europe/Berlni\n", "v.yaml:3:12: approvers[0].quiet: this machine knows no time zone \"Europe/Berlni\"\nhint: write its name as Europe/Berlin or UTC; where the name is right, install the package tzdata"},
 		{"no value", "approvers:\nlisten: 127.0.0.1:1\n", "v.yaml:1:1: approvers: has no value\nhint: give it one, or remove the key"},
 		{"a list as the file", "- a\n", "v.yaml:1:1: must be a group of keys, not a list"},
 		{"an alias", "listen: &a 127.0.0.1:1\naudit: {path: *a}\n", "v.yaml:2:15: audit.path: uses a YAML anchor"},

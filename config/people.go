@@ -58,7 +58,7 @@ func (c *Config) People() []approval.Person {
 }
 
 func (a *Approver) person() approval.Person {
-	p := approval.Person{Name: a.Name, Quiet: a.Quiet}
+	p := approval.Person{Name: a.Name}
 	for _, id := range a.platformIDs() {
 		p.IDs = append(p.IDs, id.id)
 	}

@@ -154,13 +154,13 @@ func (k risks) riskyRoutes() {
 	}
 }
 
-// strangeTools names what looks like a slip of a tool's name, or of one of the other words. A tool that we don't know may be a plugin's.
-func (k risks) strangeTools(at string, tools []string, others ...string) {
+// strangeTools names what looks like a slip of a tool's name. A tool that we don't know may be a plugin's.
+func (k risks) strangeTools(at string, tools []string) {
 	p, _, err := policy.New(policy.Config{})
 	if err != nil {
 		return
 	}
-	known := append(p.Tools(), others...)
+	known := p.Tools()
 	for j, tool := range tools {
 		name := toolcall.Canonical(tool)
 		if near, far := spelling.Nearest(name, known); !slices.Contains(known, name) && far <= 2 && len(name) > 3 {

@@ -120,8 +120,6 @@ func (s *describer) value(path string, t reflect.Type) *schema {
 		return &schema{AnyOf: []*schema{{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}, {Type: "number", Minimum: &none}}}
 	case rawType:
 		return &schema{Type: "object"}
-	case reflect.TypeFor[approval.Quiet]():
-		return &schema{Type: "string", Pattern: approval.QuietPattern}
 	case userIDType:
 		return &schema{AnyOf: []*schema{{Type: "string"}, {Type: "integer"}}}
 	}

@@ -30,6 +30,8 @@ import (
 // Desk is where questions wait.
 type Desk interface {
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
+	// MayAnswer reports whether a person, by their id, may answer a call on a card.
+	MayAnswer(id string, c *approval.Card) bool
 }
 
 // News is what there is to tell of a card.
@@ -52,19 +54,17 @@ type open struct {
 
 // Options are what a Notifier needs.
 type Options struct {
-	Key  hmac.Key
-	Desk Desk
-	// Reachable says of a person, by their id, whether to notify them of a card now.
-	Reachable func(ctx context.Context) func(id string, c *approval.Card) bool
-	Devices   *push.Devices
-	Push      *push.Client              // nil: nothing goes to devices
-	Current   func(d *push.Device) bool // whether the person who added it may still answer, by the same token
-	Allow     func() bool               // whether a call may be allowed from a notification; nil: none
-	Ntfy      *Ntfy                     // gets every card; nil: there is none
-	Page      string                    // what the address of a card on the page begins with; empty: it has none that people can open
-	Record    func(audit.Entry) error   // what becomes of devices
-	Log       *slog.Logger              // nil discards
-	Every     time.Duration             // how often it looks at what another process did; 0 means 2 s
+	Key     hmac.Key
+	Desk    Desk
+	Devices *push.Devices
+	Push    *push.Client              // nil: nothing goes to devices
+	Current func(d *push.Device) bool // whether the person who added it may still answer, by the same token
+	Allow   func() bool               // whether a call may be allowed from a notification; nil: none
+	Ntfy    *Ntfy                     // gets every card; nil: there is none
+	Page    string                    // what the address of a card on the page begins with; empty: it has none that people can open
+	Record  func(audit.Entry) error   // what becomes of devices
+	Log     *slog.Logger              // nil discards
+	Every   time.Duration             // how often it looks at what another process did; 0 means 2 s
 }
 
 // Bounds.
@@ -157,22 +157,19 @@ func (n *Notifier) look() {
 	}
 	first, before := n.known == nil, n.known
 	n.known = make(map[string]*open, len(cards))
-	if len(cards) > 0 {
-		reachable := n.o.Reachable(ctx)
-		for _, c := range cards {
-			put := (*outbox).put
-			if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {
-				put = (*outbox).knows
-			}
-			n.known[c.ID] = before[c.ID]
-			if before[c.ID] == nil {
-				n.known[c.ID] = &open{News: n.news(c), told: make(map[string]bool)}
-				if n.o.Ntfy != nil {
-					put(n.box("ntfy", n.o.Ntfy.tell), n.known[c.ID].News)
-				}
-			}
-			n.tellDevices(c, n.known[c.ID], devices, reachable, put)
+	for _, c := range cards {
+		put := (*outbox).put
+		if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {
+			put = (*outbox).knows
 		}
+		n.known[c.ID] = before[c.ID]
+		if before[c.ID] == nil {
+			n.known[c.ID] = &open{News: n.news(c), told: make(map[string]bool)}
+			if n.o.Ntfy != nil {
+				put(n.box("ntfy", n.o.Ntfy.tell), n.known[c.ID].News)
+			}
+		}
+		n.tellDevices(c, n.known[c.ID], devices, put)
 	}
 	for id, told := range before {
 		if n.known[id] == nil {
@@ -194,11 +191,11 @@ func (n *Notifier) news(c *approval.Card) *News {
 	return out
 }
 
-// tellDevices notifies the people who may answer the card, each as soon as they can be asked: quiet hours may end while it waits.
-func (n *Notifier) tellDevices(c *approval.Card, o *open, devices []push.Device, reachable func(string, *approval.Card) bool, put func(*outbox, *News)) {
+// tellDevices notifies the people who may answer the card, also on a device that is added while it waits.
+func (n *Notifier) tellDevices(c *approval.Card, o *open, devices []push.Device, put func(*outbox, *News)) {
 	for _, d := range devices {
 		name := "device " + d.ID + " of " + d.Of // another person may turn notifications on in the same browser
-		if !o.told[name] && reachable(d.Of, c) {
+		if !o.told[name] && n.o.Desk.MayAnswer(d.Of, c) {
 			o.told[name] = true
 			put(n.box(name, n.toDevice(d.ID, d.Of)), o.News)
 		}

@@ -101,9 +101,8 @@ func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
 	}
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
-		Absent string        `json:"absent,omitzero"` // who is away and what is muted, in words
 		Cards  []pendingCard `json:"cards"`
-	}{Paused: a.o.Rooms.Pauses.Text(), Absent: strings.TrimSpace(a.o.Rooms.Availability.Text(r.Context(), terminal)), Cards: []pendingCard{}}
+	}{Paused: a.o.Rooms.Pauses.Text(), Cards: []pendingCard{}}
 	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {

@@ -3,7 +3,6 @@ package verifier
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -68,10 +67,6 @@ func (p *people) heard(ctx context.Context, t *evaluation, ruling approval.Rulin
 		return deny("denied", deniedBy(t.ref(), &ruling))
 	case ruling.Paused:
 		return t.paused()
-	case ruling.Muted:
-		return deny("muted", fmt.Sprintf(reasonMuted, ruling.Again.UTC().Format(againFormat)))
-	case ruling.Away:
-		return deny("away", fmt.Sprintf(reasonAway, ruling.Again.UTC().Format(againFormat)))
 	case ruling.Exhausted:
 		return deny("exhausted", reasonTooMany)
 	case ruling.Full:

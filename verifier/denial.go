@@ -23,9 +23,6 @@ const (
 	reasonStopping = "The verifier is stopping. Nothing was run; ask again later."
 	reasonPaused   = "The owner has paused this agent. Only harmless tools run until the pause is lifted."
 	reasonTooMany  = "Paused: too many questions this hour. What needs the owner's approval is denied until there is room again; other calls go on."
-	reasonMuted    = "This needs the owner's approval, and the owner wants no questions from here until %s. Nothing was asked; do something else, or ask again then."
-	reasonAway     = "This needs the owner's approval, and the people who could give it are not there until %s. Nothing was asked; ask again then."
-	againFormat    = "2006-01-02 15:04 UTC"
 	reasonFull     = "Too many questions are waiting for the owner. Ask again when some are answered."
 	reasonTaken    = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again if it is needed twice."
 	maxReason      = 500

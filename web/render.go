@@ -55,7 +55,6 @@ type view struct {
 	Health  healthView
 	Pauses  pauseView // for those who may say something about them
 
-	Absences absencesView
 }
 
 // said is what the page says to a person about what they just did.

@@ -52,7 +52,6 @@ type talkView struct {
 	Calls                   []callRow // the latest first
 	Cut                     bool      // there is more than this in the record
 	Grants                  []grantView
-	Muted                   bool
 	Graph                   *graphView
 }
 
@@ -123,9 +122,6 @@ func (t *talks) discuss(w http.ResponseWriter, r *http.Request, m *member) {
 	case "reset":
 		who.Text = ".reset-trust " + hash
 		o, err = t.o.Desk.Answer(r.Context(), who)
-	case "mute", "unmute":
-		who.Text = "." + r.PostFormValue("what") + " in " + hash
-		o, err = t.o.Desk.Answer(r.Context(), who)
 	case "revoke":
 		o, err = t.o.Rooms.Grants.Revoke(r.Context(), who, hash)
 	case "endorse", "distrust":
@@ -169,13 +165,7 @@ func (t *talks) one(w http.ResponseWriter, r *http.Request, m *member, hash stri
 		t.unreachable(w, r, err)
 		return
 	}
-	absences, err := t.grants.absences(r.Context(), m)
-	if err != nil {
-		t.unreachable(w, r, err)
-		return
-	}
 	v := t.recount(entries)
-	v.Muted = slices.ContainsFunc(absences.Muted, func(m muteView) bool { return m.TalkHash == hash })
 	v.Grants, v.Title = t.grants.grantViews(open), cmp.Or(firstRequest(t.o.Memory, session.Conversation{Client: entries[0].Client, Key: entries[0].Session}), titled(entries), v.Name)
 	if as == hash {
 		c = session.Conversation{Client: entries[0].Client, Key: entries[0].Session}

@@ -18,7 +18,6 @@ type PendingCmd struct {
 // waiting is what the server says of what waits.
 type waiting struct {
 	Paused string        `json:"paused"`
-	Absent string        `json:"absent"`
 	Cards  []waitingCard `json:"cards"`
 }
 
@@ -70,9 +69,6 @@ func (c *PendingCmd) Run(a *app) error {
 	}
 	if out.Paused != "" {
 		a.printf("%s\n", block(out.Paused))
-	}
-	if out.Absent != "" {
-		a.printf("%s\n", block(out.Absent))
 	}
 	switch {
 	case len(out.Cards) == 0 && c.Ref != "":

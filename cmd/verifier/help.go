@@ -178,23 +178,6 @@ In a chat: .pause, .pause main` + ownerHelp + answerCodes,
     $ verifier resume --agent main
 
 In a chat: .resume, .resume main` + ownerHelp + answerCodes,
-	"verifier mute": `What would ask you is denied without a question, on every instance that shares the store. What passes without a question still does: "verifier pause" stops that, too. Questions that are open stay open.
-
-    $ verifier mute --agent main
-    $ verifier mute --session 1A2B3C4D --minutes 30
-
-In a chat: .mute main, .mute in 1A2B3C4D 30` + ownerHelp + answerCodes,
-	"verifier unmute": `Ends what "verifier mute" began; without an agent or a conversation, all of it.
-
-In a chat: .unmute, .unmute main, .unmute in 1A2B3C4D` + ownerHelp + answerCodes,
-	"verifier away": `You are not asked until then. Other approvers are; if too few of those who may allow a call are there, it is denied at once, and the agent reads when to ask again. The approver you name gets no right by it: they decide what they may answer already. A day ends at midnight in the zone of your quiet hours, else of the server.
-
-    $ verifier away --until friday --decides bob
-
-In a chat: .away until friday bob` + ownerHelp + answerCodes,
-	"verifier back": `You are asked again. Quiet hours in the config hold as before.
-
-In a chat: .back` + ownerHelp + answerCodes,
 	"verifier grants": `A yes for minutes or for a run is a grant: that tool passes in that conversation without a question until then. This lists what is open, by whom it was given and until when. It also ends by itself when the conversation gets less trusted than it was. Standing consents, which you give on the page and which hold for days, are listed first.
 
     $ verifier grants

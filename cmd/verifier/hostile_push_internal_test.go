@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,62 +96,6 @@ func (d *device) wantNone(t *testing.T, when string) {
 	}
 }
 
-// TestH567QuietHoursHoldNotificationsBack: from the phone of one who is not asked now, until they can be.
-func TestH567QuietHoursHoldNotificationsBack(t *testing.T) {
-	t.Parallel()
-	r, mine, ann := twoPhones(t, func(c *config.Config) {
-		c.Approvers[1].Quiet = quietFor(t)
-		c.Approval.Urgent = []string{"message"}
-	})
-	mine.told(t, r, "make one")
-	ann.wantNone(t, "in her quiet hours")
-
-	urgent := r.hold(call{tool: "message", params: `{"text":"fire"}`, context: inGroup("y")})
-	m := readPush(t, mine.service.Next())
-	if got := readPush(t, ann.service.Next()); got.Card != m.Card {
-		t.Errorf("of what is urgent: %+v", got)
-	}
-	r.refuse(r.waits().Ref, "")
-	<-urgent
-	for _, d := range []*device{mine, ann} {
-		if over := readPush(t, d.service.Next()); !over.Over {
-			t.Errorf("then %+v", over)
-		}
-	}
-
-	first := r.hold(sh("make two", inGroup("a")))
-	one := readPush(t, mine.service.Next())
-	if v := r.types(secondToken, ".away until 2d"); v.Kind != "told" {
-		t.Fatalf("Ann goes: %+v", v)
-	}
-	r.reload(func(c *config.Config) {
-		c.Approvers = slices.Clone(c.Approvers)
-		c.Approvers[1].Quiet = approval.Quiet{}
-	})
-	second := r.hold(sh("make three", inGroup("b")))
-	two := readPush(t, mine.service.Next())
-	ann.wantNone(t, "after her quiet hours, but away")
-	if v := r.types(secondToken, ".back"); v.Kind != "told" {
-		t.Fatalf("Ann is back: %+v", v)
-	}
-	for _, waits := range []pushed{one, two} {
-		if got := readPush(t, ann.service.Next()); got.Card != waits.Card || got.Over {
-			t.Errorf("when she is back: %+v, and %s waits", got, waits.Card)
-		}
-	}
-	for _, p := range r.waiting(2) {
-		r.refuse(p.Ref, "")
-	}
-	<-first
-	<-second
-	for range 2 {
-		if over := readPush(t, ann.service.Next()); !over.Over {
-			t.Errorf("then %+v", over)
-		}
-	}
-	ann.wantNone(t, "at the end")
-}
-
 // inTheBrowserOf turns notifications on in the browser of another device, for the person who has this one.
 func (d *device) inTheBrowserOf(t *testing.T, other *device) {
 	t.Helper()
@@ -179,12 +122,11 @@ func TestAnotherPersonInTheSameBrowserHearsOfWhatWaits(t *testing.T) {
 	}
 }
 
-// TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser: Ann has quiet hours, so that only what is urgent may come.
+// TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser: Ann may not answer what the agent main asks.
 func TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser(t *testing.T) {
 	t.Parallel()
 	r, mine, ann := twoPhones(t, func(c *config.Config) {
-		c.Approvers[1].Quiet = quietFor(t)
-		c.Approval.Urgent = []string{"message"}
+		c.Approval.Routes = []approval.Route{{Agents: []string{"main"}, Approvers: []string{"owner"}}}
 	})
 	other := r.device(ann.service, r.loginLink()) // of the owner; it is told after the first one
 	asked, done := make(chan struct{}, 100), make(chan struct{})
@@ -193,26 +135,26 @@ func TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser(t *testing.T
 		<-done
 		w.WriteHeader(http.StatusCreated)
 	})
-	one := r.hold(sh("make one", inGroup("x")))
+	one := r.hold(sh("make one", with(inGroup("x"), "agentId", "main")))
 	<-asked
 	other.service.Next()
-	two := r.hold(sh("make two", inGroup("y")))
+	two := r.hold(sh("make two", with(inGroup("y"), "agentId", "main")))
 	if m := readPush(t, other.service.Next()); m.Title != "Run: make two" { // so the first one's outbox has it, too
 		t.Fatalf("told of %+v", m)
 	}
 	ann.inTheBrowserOf(t, mine)
 	mine.service.Answer(nil)
 	close(done)
-	urgent := r.hold(call{tool: "message", params: `{"text":"fire"}`, context: inGroup("z")})
+	three := r.hold(sh("echo three", with(inGroup("z"), "sessionKey", "agent:helper:z", "agentId", "helper")))
 	if m := readPush(t, mine.service.Next()); strings.HasPrefix(m.Title, "Run: make") {
-		t.Errorf("in her quiet hours Ann is told of %+v", m)
+		t.Errorf("Ann is told of %+v", m)
 	}
 	for _, p := range r.waiting(3) {
 		r.refuse(p.Ref, "")
 	}
 	<-one
 	<-two
-	<-urgent
+	<-three
 }
 
 // renew gives the server the subscription that a browser has now, as the page's worker does.

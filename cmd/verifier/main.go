@@ -84,10 +84,6 @@ type cli struct {
 	Login    LoginCmd    `cmd:"" help:"Print a link that opens your page, logged in."`
 	Pause    PauseCmd    `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
 	Resume   ResumeCmd   `cmd:"" help:"End a pause."`
-	Mute     MuteCmd     `cmd:"" help:"Deny for a while what an agent or a conversation would ask."`
-	Unmute   UnmuteCmd   `cmd:"" help:"End a mute."`
-	Away     AwayCmd     `cmd:"" help:"Say that you are not to be asked until a day, and who decides."`
-	Back     BackCmd     `cmd:"" help:"Say that you are to be asked again."`
 	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
 	Sources  SourcesCmd  `cmd:"" help:"List what came into a conversation."`
 	Endorse  EndorseCmd  `cmd:"" help:"Say that you trust what a source has brought into a conversation."`

@@ -234,7 +234,7 @@ func (g *gateway) openNotifier(c *config.Config, key hmac.Key, p web.Push) {
 		return
 	}
 	g.notifier.Store(notify.New(notify.Options{
-		Key: key, Desk: g.desk, Reachable: g.desk.Availability.Reachable, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow, Ntfy: ntfy,
+		Key: key, Desk: g.desk, Devices: p.Devices, Push: g.push, Current: g.page.Current, Allow: p.Allow, Ntfy: ntfy,
 		Page: cardsAt(&c.Web), Record: g.record.Append, Log: g.log,
 	}))
 }

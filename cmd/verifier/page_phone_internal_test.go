@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,6 @@ var phoneTests = map[string]func(*testing.T, *surf){
 	"without a connection":             offlineInBrowser,
 	"keys move, deny and allow":        keysInBrowser,
 	"a test question":                  testQuestionInBrowser,
-	"away, and an agent is muted":      awayInBrowser,
 }
 
 // inGroup is the context of the owner's message in a group: it asks.
@@ -310,38 +308,4 @@ func testQuestionInBrowser(t *testing.T, s *surf) {
 	if want := []string{string(audit.KindAsked), string(audit.KindAnswer)}; !slices.Equal(kinds, want) {
 		t.Errorf("the record has %q", kinds)
 	}
-}
-
-// awayInBrowser says on a phone that the owner is away, mutes the agent and its conversation, and ends all of it.
-func awayInBrowser(t *testing.T, s *surf) {
-	s.allow(sh("date", ownerIn("main")))
-	tab := s.login(webtest.Phone)
-	s.open(tab, "grants")
-	tab.Text("Every approver is asked now")
-	tab.Click(".away summary")
-	tab.Eval(`document.querySelector(".away [name=until]").selectedIndex = 3`, nil)
-	s.check(tab, "an absence")
-	tab.Click(".away .try button")
-	tab.Text("owner is away until")
-	s.wantAbsent("away", sh("date", unvouched("x")), "away", notThere)
-	tab.Click(`.away form:has([value=back]) button`)
-	tab.Text("owner is back.")
-	tab.Click(`.away .tools button.deny`)
-	tab.Text(`The agent "main" muted by owner (page)`)
-	s.check(tab, "a mute")
-	if *gallery != "" {
-		tab.Shot(filepath.Join(*gallery, "away-360.png"), true)
-	}
-	s.wantAbsent("muted", sh("date", unvouched("x")), "muted", wantNone)
-	tab.Click(`.away .story button`)
-	tab.Text("asks again, by owner (page)")
-	s.open(tab, "talks/"+session.Conversation{Client: "default", Key: "agent:main:main"}.Hash())
-	tab.Click(`form:has([value=mute]) button`)
-	tab.Text("muted by owner (page)")
-	s.check(tab, "a muted conversation")
-	tab.Click(`form:has([value=unmute]) button`)
-	tab.Text("asks again")
-	held := s.asks(sh("date", unvouched("y")))
-	s.refuse(s.waits().Ref, "")
-	<-held
 }
