@@ -121,7 +121,10 @@ type Change struct {
 // in the file is taken only if milder is set; the owner's own lines are never changed.
 func (f *File) Put(t *Tool, p *Proposal, was *policy.Tool, milder bool) *Change {
 	text, defined := render(&p.Label), t.sum()
-	next := &line{name: t.Name, comments: "  # " + p.reason() + "\n", label: text, defined: defined}
+	next := &line{name: t.Name, label: text, defined: defined}
+	if why := p.reason(); why != "" {
+		next.comments = "  # " + why + "\n"
+	}
 	next.text = "  " + quoted(t.Name) + ": " + text + " # " + defined + "-" + sum(text)
 	at := slices.IndexFunc(f.tools, func(l *line) bool { return toolcall.Canonical(l.name) == toolcall.Canonical(t.Name) })
 	if at < 0 {
@@ -189,6 +192,11 @@ func (f *File) Entries() []Entry {
 	return out
 }
 
+// Unreviewed are the entries that the owner has not looked at.
+func (f *File) Unreviewed() []Entry {
+	return slices.DeleteFunc(f.Entries(), func(e Entry) bool { return e.Reviewed })
+}
+
 // Text is the file.
 func (f *File) Text() []byte {
 	var b bytes.Buffer
@@ -200,13 +208,7 @@ func (f *File) Text() []byte {
 	return b.Bytes()
 }
 
-func (p *Proposal) reason() string {
-	text := strings.Join(p.Why, "; ")
-	if p.Unsure {
-		text = "unsure: " + text
-	}
-	return text
-}
+func (p *Proposal) reason() string { return strings.Join(p.Why, "; ") }
 
 // sum tells definitions of a tool apart.
 func (t *Tool) sum() string {
@@ -248,10 +250,6 @@ func render(t *policy.Tool) string {
 	truth("destructive", t.Destructive)
 	truth("money", t.Money)
 	truth("secret", t.Secret)
-	truth("completes", t.Completes)
-	if t.Service != "" {
-		parts = append(parts, "service: "+quoted(t.Service))
-	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -265,21 +263,9 @@ func quoted(name string) string {
 	return strconv.QuoteToASCII(name)
 }
 
-// isMilder reports whether anything passes with the second label that the first would stop.
+// isMilder reports whether anything passes with the second label that the first would stop. Both are proposals.
 func isMilder(was, is *policy.Tool) bool {
-	on := func(v *bool, unset bool) bool {
-		if v == nil {
-			return unset
-		}
-		return *v
-	}
-	lost := func(a, b *bool, unset bool) bool { return on(a, unset) && !on(b, unset) }
-	if lost(was.Source, is.Source, true) || lost(was.Sink, is.Sink, true) || lost(was.Destructive, is.Destructive, false) || lost(was.Money, is.Money, false) ||
-		lost(was.Secret, is.Secret, false) || on(was.Leaves, on(was.Sink, true)) && !on(is.Leaves, on(is.Sink, true)) || lost(is.Safe, was.Safe, false) || lost(is.Completes, was.Completes, false) {
-		return true
-	}
-	missing := func(list, in []string) bool {
-		return slices.ContainsFunc(list, func(n string) bool { return !slices.Contains(in, n) })
-	}
-	return missing(was.Destinations, is.Destinations) || missing(is.Content, was.Content)
+	lost := func(a, b *bool) bool { return a != nil && *a && (b == nil || !*b) }
+	return lost(was.Destructive, is.Destructive) || lost(was.Money, is.Money) || lost(was.Secret, is.Secret) ||
+		slices.ContainsFunc(was.Destinations, func(n string) bool { return !slices.Contains(is.Destinations, n) })
 }

@@ -102,21 +102,6 @@ func (b *builder) toolName(path, key string) (string, bool) {
 // IsShipped reports whether the shipped table has a row for a tool.
 func IsShipped(name string) bool { return slices.Contains(shippedNames(), toolcall.Canonical(name)) }
 
-// Shipped is the shipped row of a tool, as a label would say it. A tool without one is what every tool is that nothing is known of.
-// That of a well-known server's tool holds once the owner's config names the server.
-func Shipped(name string) (t Tool, found bool) {
-	name = toolcall.Canonical(name)
-	f, all := unknownTool, slices.Concat(shipped, served)
-	if i := slices.IndexFunc(all, func(f facts) bool { return f.name == name }); i >= 0 {
-		f, found = all[i], true
-	}
-	l := shippedLabels[name]
-	return Tool{
-		Source: new(f.response >= external), Sink: new(f.sink), Safe: new(f.safe), Leaves: new(f.leaves), Destructive: new(f.destructive), Secret: new(f.secret), Money: new(f.money),
-		Completes: new(f.completes), Fetches: new(f.plainFetch), Destinations: l.destinations, Content: l.content,
-	}, found
-}
-
 func shippedNames() []string {
 	names := make([]string, len(shipped))
 	for i := range shipped {

@@ -257,7 +257,7 @@ That others may have written to services with the label own is forgotten too. So
     verifier v0.1.0
     commit 3f9c2a71d0e4
     go1.26.8 linux/amd64`,
-	"verifier label": `Proposes a label for each tool, with the words it rests on. What a tool says of itself counts only against it: a tool is proposed as safe only if its name begins with a word for looking, nothing of it names an act, and its schema takes nothing that could carry a text out. What is unsure is strict: it brings outside content in, it acts, and each of its arguments is a destination.
+	"verifier label": `Writes a label for each tool, the strictest one: it brings outside content in, it acts, and each of its arguments is a destination. What a tool says of itself counts only against it. With --review you say which tools only look.
 
 Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
 

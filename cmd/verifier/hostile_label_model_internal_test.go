@@ -64,7 +64,7 @@ func TestH554ADescriptionCannotUseTheModelToBecomeMilder(t *testing.T) {
 	if code != 0 || len(model.Asked()) != 3 {
 		t.Fatalf("%d, asked %d times\n%s", code, len(model.Asked()), said)
 	}
-	if !strings.Contains(labelOf(plain, "get_forecast"), "safe: true") || !strings.HasPrefix(labelOf(file, "get_forecast"), "  get_forecast: {source: true, sink: true, destinations: [day], money: true}") {
+	if strings.Contains(labelOf(plain, "get_forecast"), "money") || !strings.HasPrefix(labelOf(file, "get_forecast"), "  get_forecast: {source: true, sink: true, destinations: [day], money: true}") {
 		t.Errorf("what is stricter does not count:\n%s", file)
 	}
 	for _, tool := range []string{"frob", "send_note"} {

@@ -22,13 +22,13 @@ import (
 // LabelCmd proposes what tools do from their catalogues.
 type LabelCmd struct {
 	gatewayFlags
-	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list, AgentDojo's tools.json."`
+	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list."`
 	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
 	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
 	AskModel   bool     `help:"Also ask the auditor's model (caution.auditor in the config). What it says can make a label stricter; what would be milder is only noted, for --review."`
-	Review     bool     `help:"Go through the labels of the file that you have not looked at, those that let most pass first."`
+	Review     bool     `help:"Go through the labels of the file that you have not looked at."`
 }
 
 // Run proposes, or reviews.
@@ -52,7 +52,7 @@ func (c *LabelCmd) Run(a *app) error {
 		return err
 	}
 	var changes []*label.Change
-	unsure, shipped := 0, 0
+	shipped := 0
 	bar := progress(a.stderr)
 	for i := range tools {
 		t := &tools[i]
@@ -64,9 +64,6 @@ func (c *LabelCmd) Run(a *app) error {
 		if model != nil {
 			bar.show(i, len(tools))
 			model.propose(a.ctx, t, &p)
-		}
-		if p.Unsure {
-			unsure++
 		}
 		var was *policy.Tool
 		if l, ok := known[t.Name]; ok {
@@ -88,7 +85,7 @@ func (c *LabelCmd) Run(a *app) error {
 		return err
 	}
 	c.tell(a, changes)
-	a.printf("%s: %s, %d of them unsure; %d more are in the shipped table.\n", c.Out, count(len(tools)-shipped, "tool"), unsure, shipped)
+	a.printf("%s: %s; %d more are in the shipped table.\n", c.Out, count(len(tools)-shipped, "tool"), shipped)
 	return nil
 }
 
@@ -98,7 +95,8 @@ func (c *LabelCmd) tell(a *app, changes []*label.Change) {
 	for _, one := range changes {
 		switch {
 		case one.Was == "":
-			a.printf("+ %s %s\n    %s\n", printable(one.Name), one.Is, printable(one.Why))
+			a.printf("+ %s %s\n", printable(one.Name), one.Is)
+			c.because(a, one)
 			continue
 		case one.Kept:
 			kept = true
@@ -106,10 +104,17 @@ func (c *LabelCmd) tell(a *app, changes []*label.Change) {
 		default:
 			a.printf("~ %s has changed\n", printable(one.Name))
 		}
-		a.printf("  - %s\n  + %s\n    %s\n", printable(one.Was), one.Is, printable(one.Why))
+		a.printf("  - %s\n  + %s\n", printable(one.Was), one.Is)
+		c.because(a, one)
 	}
 	if kept {
 		a.printf("A new label that lets more pass is taken only with --milder, and never over a line that you have changed.\n")
+	}
+}
+
+func (c *LabelCmd) because(a *app, one *label.Change) {
+	if one.Why != "" {
+		a.printf("    %s\n", printable(one.Why))
 	}
 }
 
@@ -170,23 +175,25 @@ func (c *LabelCmd) review(a *app) error {
 	if len(known) == 0 {
 		return &failure{c.Out + " has no labels yet", "write them first: verifier label CATALOGUE --out " + shellWord(c.Out)}
 	}
-	open := file.Unreviewed(known)
+	open := file.Unreviewed()
 	if len(open) == 0 {
 		a.printf("You have looked at all %d labels of %s.\n", len(known), c.Out)
 		return nil
 	}
-	a.printf("y: the label is right · s: make it strict (it brings outside content in, and acts) · l: it only looks · Enter: later · q: stop\n\n")
+	a.printf("y: the label is right · l: it only looks · Enter: later · q: stop\n\n")
 	in := bufio.NewScanner(a.stdin)
 	for i, e := range open {
-		a.printf("%d of %d  %s\n  %s\n  %s\n? ", i+1, len(open), printable(e.Name), e.Label, printable(e.Why))
+		a.printf("%d of %d  %s\n  %s\n", i+1, len(open), printable(e.Name), e.Label)
+		if e.Why != "" {
+			a.printf("  %s\n", printable(e.Why))
+		}
+		a.printf("? ")
 		if !in.Scan() {
 			break
 		}
 		switch strings.TrimSpace(in.Text()) {
 		case "y":
 			file.Reviewed(e.Name)
-		case "s":
-			file.Tighten(e.Name, known[e.Name])
 		case "l":
 			if t := known[e.Name]; t.Destructive != nil || t.Money != nil {
 				a.printf("It names something that destroys or pays. If that is wrong, write its line in %s yourself.\n", c.Out)
@@ -265,7 +272,7 @@ func (m *labelModel) propose(ctx context.Context, t *label.Tool, p *label.Propos
 		if reply, err = m.model.Answer(ctx, prompt); err == nil {
 			m.failed = 0
 			if o, ok := intent.ParseTool(reply.Text); ok {
-				p.Hear(t, o)
+				p.Hear(o)
 				return
 			}
 		}

@@ -88,7 +88,6 @@ type scene struct {
 	*agent
 	model             *scripted.Model
 	url, cache, bin   string
-	tools             string // where the program is that compares catalogues
 	home, work, state string
 	stop              func()
 }
@@ -97,7 +96,7 @@ func newScene(t *testing.T, a *agent, cache, bin string) *scene {
 	m := &scripted.Model{}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	s := &scene{T: t, agent: a, model: m, url: server.URL, cache: cache, bin: t.TempDir(), tools: bin, home: t.TempDir(), work: t.TempDir(), state: filepath.Join(t.TempDir(), "state")}
+	s := &scene{T: t, agent: a, model: m, url: server.URL, cache: cache, bin: t.TempDir(), home: t.TempDir(), work: t.TempDir(), state: filepath.Join(t.TempDir(), "state")}
 	for _, name := range []string{"verifier", "verifier-hook"} { // of its own, so that one can be taken away
 		text, err := os.ReadFile(filepath.Join(bin, name))
 		if err == nil {

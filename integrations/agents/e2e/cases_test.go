@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +16,6 @@ func (s *scene) all() {
 	if !strings.Contains(s.record(), filepath.Join(s.work, "ran")) {
 		s.Fatalf("it ran, and the gateway was not asked")
 	}
-	s.catalogue()
 	s.tried("")
 	released := make(chan struct{})
 	go s.tap(released)
@@ -205,17 +203,4 @@ func (s *scene) record() string {
 		s.Fatal(err)
 	}
 	return string(text)
-}
-
-// catalogue compares the shipped labels with the tools that the agent offers.
-func (s *scene) catalogue() {
-	text, err := s.model.Offered()
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.put("offered.json", string(text))
-	out, err := exec.CommandContext(s.Context(), filepath.Join(s.tools, "catalogue"), "-dir", "../../../packaging/catalogue", "-without", "poke", s.name, filepath.Join(s.home, "offered.json")).CombinedOutput()
-	if s.Logf("%s", out); err != nil {
-		s.Errorf("the labels that this program ships for its tools are not up to date")
-	}
 }

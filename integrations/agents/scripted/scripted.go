@@ -30,7 +30,6 @@ type Model struct {
 	script []Step
 	below  []Step          // of a sub-agent
 	read   strings.Builder // what the agents have told it
-	tools  []any           // what the agents have offered
 }
 
 // Play takes a script, and forgets what was read.
@@ -55,19 +54,11 @@ func (m *Model) Heard() string {
 	return m.read.String()
 }
 
-// Offered are the tools that agents have offered since it began, each list as it came, as JSON.
-func (m *Model) Offered() ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return json.Marshal(m.tools, json.Deterministic(true))
-}
-
 // next is the step for a conversation; nil: it is done.
 func (m *Model) next(body []byte, s *said) *Step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.read.Write(body)
-	m.tools = append(m.tools, s.Tools...)
 	script, n := m.script, s.results()
 	if strings.Contains(s.prompt(), Below) {
 		script = m.below

@@ -1,5 +1,5 @@
 // Drives a server of tools, or the gate before one, with the official TypeScript client, and prints what came of it.
-// node probe.mjs everything|files|held|look|list|catalogue|late|…-ends… COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
+// node probe.mjs everything|files|held|look|list|late|…-ends… COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
 import { execSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -140,8 +140,6 @@ if (what === "everything") {
 	writeFileSync(process.env.MARK, "");
 	while (!existsSync(`${process.env.MARK}.yes`)) await sleep(100);
 	out.after = await late();
-} else if (what === "catalogue") {
-	out.tools = (await client.listTools()).tools;
 } else if (what === "look" || what === "list") {
 	out.listed = (await client.listTools()).tools.some((t) => t.name === "read_text_file");
 	if (what === "look") out.read = await call("read_text_file", { path: `${process.env.ROOT}/page.txt` });

@@ -1,9 +1,8 @@
 // Lists the tools that OpenClaw offers and what their arguments are called, as JSON: names and types, from OpenClaw's own schemas.
 // policy/testdata/openclaw-tools.json is what it printed for the version in scripts/e2e-openclaw, which runs it again and compares.
-// Usage, with OpenClaw's Node.js: node tools.js DIRECTORY [FILE], where the directory is the one that OpenClaw is installed in. The
-// whole catalogue, with what OpenClaw says of its tools, goes to the file, for ./packaging/catalogue.
+// Usage, with OpenClaw's Node.js: node tools.js DIRECTORY, where the directory is the one that OpenClaw is installed in.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,9 +51,6 @@ function named(schema, path, into) {
 	const values = [schema.enum ?? schema.const ?? []].flat();
 	if (path === "action" && values.length > 0) into["action="] = [...new Set([...(into["action="]?.split(" ") ?? []), ...values])].sort().join(" ");
 }
-
-const whole = process.argv[3];
-if (whole) writeFileSync(whole, JSON.stringify(offered.map(({ name, description, parameters }) => ({ name, description, parameters }))));
 
 const sorted = (all) => Object.fromEntries(Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1)));
 const tools = {};
