@@ -1,7 +1,6 @@
 package intent
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -92,7 +91,7 @@ func (c *Caution) Declare(client, tool string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.declared) < mostDeclared {
-		c.declared[declaration{strings.Clone(client), strings.Clone(tool)}] = true
+		c.declared[declaration{client, tool}] = true
 	}
 }
 

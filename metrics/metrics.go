@@ -28,7 +28,6 @@ type Metrics struct {
 	registry    *prometheus.Registry
 	decisions   *prometheus.CounterVec
 	deciding    *prometheus.HistogramVec
-	usual       usual
 	waiting     prometheus.Histogram
 	asked       prometheus.Counter
 	answers     *prometheus.CounterVec
@@ -128,9 +127,12 @@ func (m *Metrics) register(g Gauges) {
 
 // Decided counts a decision.
 func (m *Metrics) Decided(o verifier.Observation) {
-	c := m.counters(sortOf(&o))
-	c.decisions.Inc()
-	c.deciding.Observe((o.Took - o.Waited).Seconds())
+	decision := "deny"
+	if o.Allow {
+		decision = "allow"
+	}
+	m.decisions.WithLabelValues(decision, o.By, o.Mode, o.Class, o.Level).Inc()
+	m.deciding.WithLabelValues(decision).Observe((o.Took - o.Waited).Seconds())
 	if o.Waited > 0 {
 		m.waiting.Observe(o.Waited.Seconds())
 	}

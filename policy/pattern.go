@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -18,8 +17,7 @@ const (
 	unknownText  = "We don't know who started this run, and this changes or sends something."
 )
 
-// Pattern is the name of the pattern that a sentence of a verdict tells of; "" where it tells of none. Records of older versions
-// name it in the sentence.
+// Pattern is the name of the pattern that a sentence of a verdict tells of; "" where it tells of none.
 func Pattern(sentence string) string {
 	switch sentence {
 	case rogueText:
@@ -27,11 +25,7 @@ func Pattern(sentence string) string {
 	case trifectaText:
 		return "lethal trifecta"
 	}
-	name, found := strings.CutPrefix(sentence, "Pattern: ")
-	if name, _, _ = strings.Cut(name, "."); !found {
-		return ""
-	}
-	return name
+	return ""
 }
 
 // namePattern marks a sink in a tainted conversation and says which pattern it

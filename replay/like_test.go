@@ -35,7 +35,7 @@ const audited = `{"kind":"begin","seq":1}
 {"kind":"decision","client":"c","session":"x","tool":"message","digest":"1","params":{"action":"send"},"decision":"deny","auditor":"block"}
 {"kind":"decision","client":"c","session":"x","tool":"message","digest":"1","params":{"action":"send"},"decision":"deny","auditor":"block"}
 {"kind":"decision","client":"c","session":"x","tool":"message","digest":"1","params":{"action":"send"},"decision":"allow","by":"person","auditor":"block"}
-{"kind":"decision","client":"c","session":"y","tool":"exec","digest":"2","why":["The level is untrusted.","Pattern: lethal trifecta. Outside content and secrets came in."],"decision":"deny","auditor":"block"}
+{"kind":"decision","client":"c","session":"y","tool":"exec","digest":"2","why":["The level is untrusted.","The agent has read outside content and secrets, and this could send them out."],"decision":"deny","auditor":"block"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"3","decision":"allow","by":"auditor","auditor":"allow"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"4","decision":"deny","auditor":"none"}
 {"kind":"decision","client":"c","session":"y","tool":"exec","digest":"7","why":["The conversation is untrusted.","The agent has read outside content and secrets, and this could send them out."],"decision":"deny","auditor":"block"}

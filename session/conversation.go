@@ -40,12 +40,6 @@ func (c Conversation) Hash() string {
 // it again, and nothing of what it is called.
 func (c Conversation) Ref() string { return strings.ToUpper(c.Hash()[:8]) }
 
-// Clone is a copy to keep: its own strings may be parts of
-// a whole call.
-func (c Conversation) Clone() Conversation {
-	return Conversation{Client: strings.Clone(c.Client), Key: strings.Clone(c.Key)}
-}
-
 // Lasting reports whether grants may outlive one call here. Calls without a
 // session key share one conversation and can't be told apart.
 func (c Conversation) Lasting() bool { return c.Key != "" }

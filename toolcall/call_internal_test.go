@@ -3,6 +3,7 @@ package toolcall
 import (
 	"encoding/hex"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -204,4 +205,27 @@ func checkDecoded(t *testing.T, c Call) {
 // withNumber wraps the params, since they may already have a member of any name.
 func withNumber(c Call, n string) []byte {
 	return []byte(`{"id":` + n + `,"params":` + string(c.Params) + `}`)
+}
+
+// Calls are remembered for longer than their bodies: nothing of one is part of the other.
+func TestACallOwnsItsMemory(t *testing.T) {
+	const text = `{"version":1,"timestamp":"2026-02-12T12:00:00Z","requestId":"r-1","tool":{"name":"web_fetch",` +
+		`"params":{"url":"https://example.com/a"},"annotations":{"title":"Fetch"}},"context":{"agentId":"main",` +
+		`"sessionKey":"agent:main:main","runId":"run-1","toolCallId":"t-1","senderId":"1","inputProvenance":"external_user",` +
+		`"userMessages":[{"text":"look at it","senderId":"1","senderIsOwner":true,"at":1770897600}]}}`
+	want, err := Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(text)
+	got, err := Decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range body {
+		body[i] = '#'
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -29,11 +28,6 @@ func KeyOf(c *toolcall.Call) Key {
 		k.Session = c.Context.SessionID
 	}
 	return k
-}
-
-// Clone is the key with strings of its own.
-func (k Key) Clone() Key {
-	return Key{k.Conversation.Clone(), strings.Clone(k.Run), strings.Clone(k.Session)}
 }
 
 // name is 64 bits of what tells the turn from all others, as hex; it begins like
@@ -123,15 +117,12 @@ func (m *memory) find(k Key) *turn {
 	return n
 }
 
-// begin makes a turn, with strings of its own. The caller holds the lock.
+// begin makes a turn. The caller holds the lock.
 func (m *memory) begin(news *News) *turn {
-	k := news.Turn.Clone()
-	n := &turn{Key: k, id: k.name(), root: k.Conversation, pending: make([]provenance.Fact, 0, usualTurn)}
-	if news.Root != n.root {
-		n.root = news.Root.Clone()
-	}
+	k := news.Turn
+	n := &turn{Key: k, id: k.name(), root: news.Root, pending: make([]provenance.Fact, 0, usualTurn)}
 	n.pending = append(n.pending, provenance.Fact{
-		What: provenance.Began, At: time.Now().UnixMilli(), Session: k.Key, Agent: strings.Clone(news.Agent), Run: k.Run,
+		What: provenance.Began, At: time.Now().UnixMilli(), Session: k.Key, Agent: news.Agent, Run: k.Run,
 	})
 	m.known.Put(k, n, remembered)
 	return n

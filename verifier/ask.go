@@ -102,11 +102,11 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 		p.o.Log.WarnContext(ctx, "a question is put before it is known what to hide in it", "request", p.hide.request(c), "err", err)
 	}
 	shown := p.hide.card(t)
-	a := &approval.Ask{ // it outlives the call, of whose body the params may be a part
+	a := &approval.Ask{
 		Conversation: t.conv, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID, Window: t.window(),
 		Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool, Digest: t.sum(), Call: t.callDigest(),
 		Level: t.view.Level, Rule: t.verdict.Rule, Why: t.verdict.Sentences(), Started: t.plan.Initiator.Why, Senders: session.Senders(&c.Context),
-		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params.Clone(), Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
+		Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params, Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(),
 	}
 	a.Tainted, a.TargetParams, a.Unsure = t.verdict.Tainted, t.plan.Goes(), t.plan.Unsure()
 	if c.Sent != c.Tool {

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -78,7 +77,7 @@ func (s *actions) allowed(t *evaluation) {
 		s.acts(t)
 		return
 	}
-	k, turn, at := serviceKey{strings.Clone(c.Client), strings.Clone(p.Service)}, turns.KeyOf(t.call), t.view.Now
+	k, turn, at := serviceKey{c.Client, p.Service}, turns.KeyOf(t.call), t.view.Now
 	if !t.viewed.IsZero() { // people may have taken a while
 		at = t.now().Truncate(time.Millisecond) // as the store tells the time: the next call's must not be before it
 	}
@@ -97,8 +96,8 @@ func (s *actions) allowed(t *evaluation) {
 		s.known = make(map[serviceKey]action)
 	}
 	s.known[k] = action{
-		conversation: t.convID, turn: turn.Clone(), window: strings.Clone(t.window()),
-		agent: strings.Clone(c.Agent()), tool: strings.Clone(c.Tool), generation: t.view.Generation, at: at,
+		conversation: t.convID, turn: turn, window: t.window(),
+		agent: c.Agent(), tool: c.Tool, generation: t.view.Generation, at: at,
 	}
 }
 

@@ -88,7 +88,7 @@ type edits struct {
 const mostEdits = 256 // of 32 KiB at most
 
 func (e *edits) note(t *evaluation) {
-	e.requests.Put(t.request(), t.call.Params.Clone(), mostEdits)
+	e.requests.Put(t.request(), t.call.Params, mostEdits)
 }
 
 func (e *edits) of(t *evaluation) jsontext.Value {

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/recent"
@@ -61,7 +60,7 @@ func (w *exposure) source(c session.Conversation, tool string) {
 
 func (w *watched) cautious(tool string) {
 	if len(w.sources) < mostSources && !slices.Contains(w.sources, tool) {
-		w.sources = append(w.sources, strings.Clone(tool))
+		w.sources = append(w.sources, tool)
 	}
 }
 
@@ -96,7 +95,7 @@ func (w *exposure) spread(from session.Conversation, all bool) {
 	if w.adrift == nil {
 		w.adrift = make(map[string]bool)
 	}
-	w.adrift[strings.Clone(from.Client)] = true
+	w.adrift[from.Client] = true
 }
 
 // blur notes that a conversation has read something of unknown origin.
@@ -161,7 +160,7 @@ func (w *watched) brings(from string) {
 	case len(w.outside) >= mostOutside:
 		w.outside = []string{anyOutside}
 	default:
-		w.outside = append(w.outside, strings.Clone(from))
+		w.outside = append(w.outside, from)
 	}
 }
 

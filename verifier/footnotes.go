@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -31,7 +30,7 @@ func (n *footnotes) add(c session.Conversation, run, line string) {
 	if n.lines == nil || len(n.lines) >= toldTurns {
 		n.lines = make(map[toldKey][]string)
 	}
-	k := toldKey{c.ID(), strings.Clone(run)}
+	k := toldKey{c.ID(), run}
 	if l := n.lines[k]; len(l) < toldLines && !slices.Contains(l, line) {
 		n.lines[k] = append(l, line)
 	}

@@ -58,7 +58,7 @@ func (f *fresh) find(c session.Conversation) *renewal {
 	if !known {
 		r = &renewal{runs: map[[2]string]string{}}
 	}
-	f.renewals.Put(c.Clone(), r, freshSize)
+	f.renewals.Put(c, r, freshSize)
 	return r
 }
 
@@ -104,7 +104,7 @@ func (f *fresh) met(of session.Conversation, read *session.Renewals, writes int)
 func (f *fresh) stays(of session.Conversation, run, id, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r, key := f.find(of), [2]string{strings.Clone(run), strings.Clone(id)}
+	r, key := f.find(of), [2]string{run, id}
 	if _, known := r.runs[key]; known {
 		return
 	}
@@ -112,7 +112,7 @@ func (f *fresh) stays(of session.Conversation, run, id, name string) {
 		delete(r.runs, r.order[0])
 		r.order = r.order[1:]
 	}
-	r.runs[key], r.order = strings.Clone(name), append(r.order, key)
+	r.runs[key], r.order = name, append(r.order, key)
 }
 
 func conversationOf(c *toolcall.Call) session.Conversation {

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/loop"
@@ -33,15 +32,13 @@ func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
 
 // callFact is what a call that was decided, and counted, says of its turn.
 func callFact(t *evaluation, n *denial) provenance.Fact {
-	tool, id := len(t.call.Tool), len(t.call.Context.ToolCallID)
-	own := t.call.Tool + t.call.Context.ToolCallID + t.plan.Source // one piece of memory, that is not the call's
 	f := provenance.Fact{
 		What: provenance.Called, At: t.decided.UnixMilli(), Start: t.plan.Initiator.Level, Level: t.view.Level, Allowed: n == nil,
-		Tool: own[:tool], ID: own[tool : tool+id], Iteration: t.call.Context.Iteration,
-		Metadata: provenance.Metadata{Label: own[tool+id:], Ref: t.ruling.Ref, Step: t.view.Step},
+		Tool: t.call.Tool, ID: t.call.Context.ToolCallID, Iteration: t.call.Context.Iteration,
+		Metadata: provenance.Metadata{Label: t.plan.Source, Ref: t.ruling.Ref, Step: t.view.Step},
 	}
 	if t.call.Sent != t.call.Tool {
-		f.Sent = strings.Clone(t.call.Sent)
+		f.Sent = t.call.Sent
 	}
 	if n == nil {
 		f.By, f.Brings = t.by, t.plan.Brings(&t.view)

@@ -75,7 +75,7 @@ func (k *kin) under(ctx context.Context, child, root session.Conversation) strin
 			if under, ok := strings.CutPrefix(string(entries[0]), root.Hash()+" "); ok && len(entries) < mostSpawners {
 				name = under
 			}
-			k.spawners.Put(child.Clone(), name, spawnersSize)
+			k.spawners.Put(child, name, spawnersSize)
 			return name
 		}
 		if k.note(ctx, child, root, "") != nil {
@@ -171,5 +171,5 @@ func (r *roots) note(child, root session.Conversation) {
 	if child == root {
 		return
 	}
-	r.known.Put(child.Clone(), root.Clone(), rootsSize)
+	r.known.Put(child, root, rootsSize)
 }

@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"strings"
-
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -50,7 +48,5 @@ func (s *reportedInfluences) untold(t *evaluation, generation int64) bool {
 // tell notes that it does now.
 func (s *reportedInfluences) tell(t *evaluation, generation int64) {
 	k, _ := sayOf(t)
-	k.Conversation, k.session = k.Clone(), strings.Clone(k.session) // they are parts of a whole call
-	k.sender, k.source = strings.Clone(k.sender), strings.Clone(k.source)
 	s.told.Put(k, generation, saysSize)
 }

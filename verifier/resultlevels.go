@@ -1,8 +1,6 @@
 package verifier
 
 import (
-	"strings"
-
 	"github.com/openclaw-verifier/verifier/recent"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -39,11 +37,6 @@ func returnedKey(h *eventEvaluation) resultKey {
 	return resultKey{h.call.Client, h.call.Context.SessionKey, h.event.Returned.ToolCallID, h.event.Returned.Tool}
 }
 
-// clone is the key with strings of its own.
-func (k resultKey) clone() resultKey {
-	return resultKey{strings.Clone(k.client), strings.Clone(k.session), strings.Clone(k.call), strings.Clone(k.tool)}
-}
-
 const resultsSize = 5000
 
 // note keeps what a call brings in that is about to be released, or that people are asked about: the user of a coding agent may
@@ -57,7 +50,7 @@ func (m *resultLevels) note(t *evaluation, waiting bool) {
 	if waiting {
 		b.reads = t.plan.Secret
 	}
-	m.calls.Put(k.clone(), b, resultsSize)
+	m.calls.Put(k, b, resultsSize)
 }
 
 // deny notes that a person said no to a call that people were asked about.
@@ -65,7 +58,7 @@ func (m *resultLevels) deny(t *evaluation) {
 	k := resultKeyOf(t.call)
 	if b, known := m.calls.Get(k); known {
 		b.waiting, b.denied = false, true
-		m.calls.Put(k.clone(), b, resultsSize)
+		m.calls.Put(k, b, resultsSize)
 	}
 }
 

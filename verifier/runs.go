@@ -51,7 +51,7 @@ func (r *runs) change(c *toolcall.Call, to func(*run)) {
 	defer r.mu.Unlock()
 	one, known := r.known.Get(k)
 	if !known {
-		one = &run{Key: k.Clone()}
+		one = &run{Key: k}
 	}
 	to(one)
 	r.known.Put(one.Key, one, mostRuns)

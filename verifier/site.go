@@ -49,7 +49,6 @@ func (s *sites) find(k turns.Key) *site {
 	one, known := s.turns.Get(k)
 	if !known {
 		one = &site{pages: map[fetched]string{}, links: map[string][]lineage.Fingerprint{}}
-		k = k.Clone()
 	}
 	s.turns.Put(k, one, sitesSize)
 	return one
@@ -65,10 +64,10 @@ func (s *sites) allowed(t *evaluation) {
 	defer s.mu.Unlock()
 	one := s.find(turns.KeyOf(t.call))
 	if t.person && !slices.Contains(one.approved, page.Host) && len(one.approved) < mostPages {
-		one.approved = append(one.approved, strings.Clone(page.Host))
+		one.approved = append(one.approved, page.Host)
 	}
 	if id := t.call.Context.ToolCallID; id != "" && len(one.pages) < mostPages {
-		one.pages[fetched{strings.Clone(id), strings.Clone(t.call.Tool)}] = strings.Clone(page.Host)
+		one.pages[fetched{id, t.call.Tool}] = page.Host
 	}
 }
 

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"strings"
 
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
@@ -18,12 +17,12 @@ type workspace struct {
 // workspaceOf is where it is kept that files were written unseen: with the workspace of a client, which its conversations
 // share, as what a conversation of its own has read. Both stores keep that, and the owner's reset forgets it.
 func workspaceOf(client string) session.Conversation {
-	return session.Conversation{Client: strings.Clone(client), Key: "(workspace)"}
+	return session.Conversation{Client: client, Key: "(workspace)"}
 }
 
 // modulesOf is where it is kept that modules were added which builds run and no person has seen.
 func modulesOf(client string) session.Conversation {
-	return session.Conversation{Client: strings.Clone(client), Key: "(modules)"}
+	return session.Conversation{Client: client, Key: "(modules)"}
 }
 
 // wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
