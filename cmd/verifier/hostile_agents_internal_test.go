@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
@@ -48,81 +47,6 @@ func TestH240AQuestionAnsweredAtTheTerminalIsClosed(t *testing.T) {
 		r.allow(push)
 		r.soundRecord()
 	})
-}
-
-// A coding agent makes hundreds of calls in one turn. Those that look, build and test are counted apart; those that act have
-// the limit that they had, wherever they hide, and a no at the limit ends them all.
-func TestH241ActsHiddenAmongReadsMeetTheLimitOfARun(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		m := inRun(ownerIn("coding"), "turn-1")
-		calm := []call{
-			{tool: "read", params: `{"file_path":"main.go"}`, context: m}, {tool: "grep", params: `{"pattern":"TODO"}`, context: m},
-			sh("ls -la src", m), sh("go test ./...", m), sh("git status", m), sh("git diff HEAD~1", m),
-		}
-		for i := range 100 {
-			r.allow(calm[i%len(calm)])
-			r.allow(calm[(i+1)%len(calm)])
-			r.allow(sh(fmt.Sprintf("touch made-%d", i), m))
-		}
-		r.mustAsk(sh("touch one-too-many", m)) // the hundred-and-first that acts
-		for _, act := range []call{
-			sh("rm -rf build", m), sh("git push", m), sh("cat ~/.ssh/id_ed25519", m), {tool: "write", params: `{"file_path":"a.go","content":"x"}`, context: m},
-		} { // no more than cards may be open
-			r.mustAsk(act)
-		}
-		r.allow(calm[0])
-		for _, c := range r.pending() {
-			r.refuse(c.Ref, "")
-		}
-		other := inRun(ownerIn("other"), "turn-1")
-		for i := range 100 {
-			r.allow(sh(fmt.Sprintf("touch made-%d", i), other))
-		}
-		held := r.hold(sh("touch the-last", other))
-		r.refuse(r.waits().Ref, "")
-		if a := <-held; a.allowed() {
-			t.Errorf("a call that was refused got %s", a.raw)
-		}
-		r.deny(call{tool: "read", params: `{"file_path":"main.go"}`, context: other}) // the run makes no more calls
-		r.allow(call{tool: "read", params: `{"file_path":"main.go"}`, context: inRun(ownerIn("other"), "turn-2")})
-	})
-}
-
-// A run that reads for ever is asked about as well.
-func TestH241ReadsAloneMeetALimitToo(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *config.Config) { c.Policy.MaxCalls = 3 })
-	m := inRun(ownerIn("coding"), "turn-1")
-	for range 30 {
-		r.allow(sh("ls", m))
-	}
-	r.mustAsk(sh("ls", m))
-}
-
-// In a tainted conversation, looking at a terminal passes, and counts as reading what it shows. Typing into it asks.
-func TestH242LookingAtATerminalIsNotTypingIntoIt(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, func(c *config.Config) { c.Approval.MaxOpen = 100 }) // none of the questions is answered
-	own := ownerIn("own")
-	r.allow(call{tool: "terminal", params: `{"action":"read","sessionId":"t1"}`, context: own})
-	if why := r.asks(impatient(post("hello", own))); !strings.Contains(why, "what a terminal shows") {
-		t.Errorf("what a terminal shows was not counted: %s", why)
-	}
-	for _, c := range r.pending() {
-		r.refuse(c.Ref, "")
-	}
-	m := ownerIn("terminal")
-	r.allow(fetch(m))
-	for _, params := range []string{`{"action":"list"}`, `{"action":"read","sessionId":"t1"}`} {
-		r.allow(call{tool: "terminal", params: params, context: m})
-	}
-	for _, params := range []string{
-		`{"action":"input","sessionId":"t1","data":"ls\n"}`, `{"action":"close","sessionId":"t1"}`, `{"action":"read","sessionId":"t1","data":"ls\n"}`, `{"action":"READ","sessionId":"t1"}`,
-		`{"action":"resize","sessionId":"t1","cols":80,"rows":24}`, `{"sessionId":"t1"}`, `{"action":["read"],"sessionId":"t1"}`, `{"chars":"","session_id":1}`,
-	} {
-		r.mustAsk(call{tool: "terminal", params: params, context: m})
-	}
 }
 
 // Another hook of the agent changes a call after it was judged.

@@ -37,85 +37,6 @@ func TestH63TheSameNumberOnAnotherPlatformIsSomebodyElse(t *testing.T) {
 	}
 }
 
-func TestH64TheOwnersWordIsWorthLessWhereOthersHearIt(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	for i, more := range [][]any{
-		{"groupId", "-100"}, {"sessionKey", "agent:main:telegram:group:5"}, {"sessionKey", "agent:main:discord:channel:5"}, {"sessionKey", "agent:main:slack:channel:C1:thread:9"},
-	} {
-		c := sh("ls", with(ownerIn(fmt.Sprint("g", i)), more...))
-		r.mustAsk(c)
-		if e := r.last(); e.Level == "owner" || e.Level == "system" || e.Level == "local" {
-			t.Errorf("%v: the level is %s", more, e.Level)
-		}
-	}
-}
-
-// A caller can say who wrote; how far that is trusted is not theirs to say.
-func TestH65NobodyAttestsTheirOwnTrust(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	for i, more := range [][]any{
-		{"trust", "system"}, {"level", "owner"}, {"tainted", false}, {"senderIsOwner", "true"}, {"senderIsOwner", 1}, {"isOwner", true}, {"SenderIsOwner", true},
-		{"trigger", "System"}, {"trigger", "user"}, {"inputProvenance", "owner"}, {"inputProvenance", map[string]any{"kind": "system"}}, {"approved", true}, {"decision", "allow"},
-	} {
-		c := sh("ls", with(map[string]any{"sessionKey": fmt.Sprint("agent:main:s", i), "senderId": "9"}, more...))
-		if a := r.send(impatient(c)); a.allowed() || a.status != http.StatusOK {
-			t.Errorf("%v: %d %s", more, a.status, a.raw)
-		}
-	}
-}
-
-func TestH66AResetEndsWhatWasGranted(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		r.approve(r.mustAsk(sh("ls -l", unvouched("m"))).Ref, 30)
-		r.allow(sh("ls", unvouched("m")))
-		r.mustAsk(call{tool: "write", params: `{"path":"x"}`, context: unvouched("m")})
-		if v := r.reply(".reset-trust " + r.waits().Session); v.status != http.StatusOK {
-			t.Fatalf("the reset: %+v", v)
-		}
-		r.mustAsk(sh("ls", unvouched("m")))
-	})
-}
-
-func TestH67AGrantIsForOneConversationAndNoneThatLooksLikeIt(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	r.approve(r.mustAsk(sh("ls -l", unvouched("m"))).Ref, 30)
-	r.allow(sh("ls", unvouched("m")))
-	base, _ := unvouched("m")["sessionKey"].(string)
-	for _, key := range []string{base + "x", base[:len(base)-1], base + "/", base + ":subagent:1", base + "%20", base + "\u200b", "agent:main:\u043c"} {
-		if a := r.send(impatient(sh("ls", with(unvouched("m"), "sessionKey", key)))); a.allowed() {
-			t.Errorf("%q: %s", key, a.raw)
-		}
-	}
-	for _, more := range [][]any{{"sessionId", "s"}, {"agentId", "other"}, {"spawnedBy", "agent:main:else"}} {
-		if a := r.send(impatient(sh("ls", with(unvouched("m"), more...)))); a.allowed() {
-			t.Errorf("%v: %s", more, a.raw)
-		}
-	}
-	for _, tool := range []string{"exec2", "exe", "process", "e\u0445ec", "write"} {
-		if a := r.send(impatient(call{tool: tool, params: `{"command":"ls"}`, context: unvouched("m")})); a.allowed() {
-			t.Errorf("%q: %s", tool, a.raw)
-		}
-	}
-}
-
-func TestH68AYesForATurnIsForThatTurn(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	in := func(key, run string) map[string]any { return with(unvouched(key), "runId", run) }
-	r.answerTo(map[string]any{"ref": r.mustAsk(sh("ls -l", in("m", "r1"))).Ref, "allow": true, "turn": true})
-	r.allow(sh("ls", in("m", "r1")))
-	for _, c := range []call{sh("ls", in("other", "r1")), sh("ls", in("m", "r2")), sh("ls", in("m", "R1")), sh("ls", unvouched("m")), sh("ls", in("m", "r1"))} {
-		// The last is the first turn again, once another run has been.
-		if a := r.send(impatient(c)); a.allowed() {
-			t.Errorf("%v: %s", c.context, a.raw)
-		}
-	}
-}
-
 // What stands in a command can't pose as what we say about it.
 func TestH70ACommandCannotForgeTheCardAroundIt(t *testing.T) {
 	t.Parallel()
@@ -236,27 +157,6 @@ func TestH79ASecretsFileThatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestH80AnAnswerIsForItsRequestAndItsWords(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	body := harmless().body()
-	secret, deny := []byte(r.secret), []byte(`{"decision":"deny","reason":"no"}`)
-	signature := hmac.SignAnswer(secret, "one", deny)
-	for what, ok := range map[string]bool{
-		"another request": hmac.MatchAnswer(secret, "two", deny, signature),
-		"another word":    hmac.MatchAnswer(secret, "one", []byte(`{"decision":"allow","reason":"no"}`), signature),
-		"a moved border":  hmac.MatchAnswer(secret, "one\n", deny[1:], signature),
-		"another secret":  hmac.MatchAnswer([]byte(r.token), "one", deny, signature),
-		"as a request":    hmac.Match(signature, deny, secret) >= 0,
-		"no secret":       hmac.MatchAnswer(nil, "one", deny, hmac.SignAnswer(nil, "one", deny)),
-		"its own request": hmac.MatchAnswer(secret, "one", body, hmac.Sign(secret, body)),
-	} {
-		if ok {
-			t.Errorf("%s: taken", what)
-		}
-	}
-}
-
 func TestH81ALineIsACommandOrNone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
@@ -270,34 +170,6 @@ func TestH81ALineIsACommandOrNone(t *testing.T) {
 	} {
 		if v := r.reply(line); v.Kind == "counted" {
 			t.Errorf("%q: %+v", line, v)
-		}
-	}
-}
-
-// Whatever a runtime says of who started what, nothing hangs and nothing gets
-// better by it.
-func TestH84AFamilyThatIsItsOwnAncestorGainsNothing(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		child := func(key, of string) map[string]any {
-			return map[string]any{"sessionKey": "agent:main:" + key, "spawnedBy": "agent:main:" + of, "senderId": "1", "senderIsOwner": true}
-		}
-		r.allow(fetch(ownerIn("a")))
-		for _, c := range []map[string]any{child("a", "a"), child("b", "a"), child("a", "b"), child("c", "b"), child("a", "c"), child("b", "c")} {
-			if a := r.send(impatient(sh("id", c))); a.allowed() || a.took > 3*time.Second {
-				t.Errorf("%v: %s after %v", c, a.raw, a.took)
-			}
-		}
-	})
-}
-
-func TestH85AnIterationThatCannotBeIsNoIteration(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	for _, n := range []string{"-1", "1e3", "1.5", `"1"`, "99999999999999999999", "true", "[1]"} {
-		body := []byte(strings.Replace(string(harmless().body()), `"senderId"`, `"iteration":`+n+`,"senderId"`, 1))
-		if a := r.post(body, r.signedBy(body)); a.allowed() {
-			t.Errorf("iteration %s: %s", n, a.raw)
 		}
 	}
 }

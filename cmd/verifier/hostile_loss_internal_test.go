@@ -130,38 +130,3 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 		r.allow(sh("id", ownerIn("stays")))
 	})
 }
-
-func TestOnlyTheOwnersResetLowersALevelAndItEndsGrants(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		m, child := ownerIn("m"), spawned("subagent:c", "m")
-		r.allow(fetch(m))
-		r.mustAsk(sh("ps", child))
-		r.consented(sh("id -u", m), 30)
-		r.allow(sh("id", m))
-		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "told" || !strings.Contains(v.Text, "forgotten") {
-			t.Fatalf("the owner is told %+v", v)
-		}
-		r.allow(sh("date", m)) // right away, in the process that saw the taint
-		r.allow(sh("id", child))
-		if !strings.Contains(string(r.recorded()), `"kind":"reset"`) {
-			t.Error("the reset is not in the record")
-		}
-		r.allow(fetch(m))
-		r.mustAsk(sh("id", m)) // the grant has ended, and taint counts again
-		if v := r.reply(".reset-trust 00000000"); v.Kind != "not found" {
-			t.Errorf("an unknown reference is told %+v", v)
-		}
-	})
-}
-
-func TestUnderStrictNobodyLowersALevel(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(c *config.Config) { c.Policy.Profile = "strict" }, func(t *testing.T, r *rig) {
-		r.allow(fetch(ownerIn("m")))
-		if v := r.reply(".reset-trust " + conversation("m").Ref()); v.Kind != "misunderstood" || !strings.Contains(v.Text, "never lowered") {
-			t.Errorf("the owner is told %+v", v)
-		}
-		r.mustAsk(sh("date", ownerIn("m")))
-	})
-}

@@ -56,22 +56,6 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 	}
 }
 
-func TestH21ALinkThatIsCutShortWashesNothingOut(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		parent, child := ownerIn("p"), ownerIn("subagent:c")
-		r.allow(call{tool: "read", params: `{"path":"a"}`, id: "dup", context: parent})
-		r.consented(call{tool: "web_fetch", params: `{"url":"https://example.com"}`, context: child}, 0)
-		spawned := with(child, "spawnedBy", "agent:main:p")
-		r.deny(call{tool: "exec", params: `{"command":"ls"}`, id: "dup", context: spawned}) // a conflict
-		for _, ctx := range []map[string]any{spawned, child, parent} {
-			if a := r.send(call{tool: "exec", params: `{"command":"id"}`, context: with(ctx, "waitMs", 5001)}); a.allowed() {
-				t.Errorf("%v: the taint is gone", ctx)
-			}
-		}
-	})
-}
-
 func TestH26ACodeThatTheStoreRedirectsApprovesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRedisRig(t, nil)
@@ -101,75 +85,6 @@ func TestH26ACodeThatTheStoreRedirectsApprovesNothing(t *testing.T) {
 			t.Errorf("got %s", got.raw)
 		}
 	}
-}
-
-func TestH21AnAutomationForAnotherAgentCarriesTheTaintThere(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		for agent, params := range map[string]string{
-			"ops": `{"action":"add","job":{"agentId":"ops","prompt":"x"}}`, "ops3": `{"action":"update","patch":{"agentId":"ops3"}}`,
-		} {
-			held := r.hold(call{tool: "automations", params: params, context: unvouched(agent)})
-			r.approve(r.waits().Ref, 0)
-			if a := <-held; !a.allowed() {
-				t.Fatalf("got %s", a.raw)
-			}
-			cron := map[string]any{"sessionKey": "agent:" + agent + ":cron:j:run:1", "trigger": "cron", "waitMs": 5001}
-			a := r.send(call{tool: "exec", params: `{"command":"ls"}`, context: cron})
-			if a.allowed() {
-				t.Errorf("%s: an automation scheduled by a stranger runs at system trust", agent)
-			}
-			r.refuse(a.Ref, "")
-		}
-	})
-}
-
-func TestH22AStrangerInASpawnedSessionIsAStranger(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		r.allow(call{tool: "exec", params: `{"command":"ls"}`, context: ownerIn("p")})
-		stranger := map[string]any{"sessionKey": "agent:main:subagent:c", "spawnedBy": "agent:main:p", "senderId": "666", "waitMs": 5001}
-		if a := r.send(call{tool: "exec", params: `{"command":"ls"}`, context: stranger}); a.allowed() {
-			t.Error("a stranger got the parent's level")
-		}
-	})
-}
-
-func TestATurnGrantCoversItsOwnRunOnly(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		c := call{tool: "exec", params: `{"command":"ls"}`}
-		c.context = with(unvouched("x"), "runId", "R1")
-		first := r.hold(c)
-		card := r.waits()
-		c.context = with(unvouched("x"), "runId", "R2", "waitMs", 6000)
-		second := r.hold(c)
-		for r.holders(card.Ref) < 2 {
-			r.pending()
-		}
-		r.reply(".approve exec " + card.code(t) + " turn")
-		if a := <-first; !a.allowed() {
-			t.Errorf("the run it was given for got %s", a.raw)
-		}
-		if a := <-second; a.allowed() {
-			t.Error("another run passed on it")
-		}
-	})
-}
-
-func TestATurnGrantLastsUntilTheNextRun(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		in := func(run, command string) call { return sh(command, with(unvouched("x"), "runId", run)) }
-		first := r.hold(in("R1", "ls"))
-		r.reply(".approve exec " + r.waits().code(t) + " turn")
-		if a := <-first; !a.allowed() {
-			t.Fatalf("the run it was given for got %s", a.raw)
-		}
-		r.allow(in("R1", "ls -l"))
-		r.mustAsk(in("R2", "ls -l"))
-		r.mustAsk(in("R1", "ls -a"))
-	})
 }
 
 func TestH29TheCodeInADenysReasonIsHiddenInAnyCase(t *testing.T) {

@@ -23,11 +23,12 @@ import (
 	"github.com/openclaw-verifier/verifier/channels/terminal"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
-	sign "github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact/redacttest"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // rig is a whole gateway on a loopback port, and a client that signs.
@@ -424,11 +425,6 @@ func (r *rig) request(method, path string, body []byte, headers ...string) (int,
 
 func (r *rig) signedBy(body []byte) string { return hmac.Sign([]byte(r.secret), body) }
 
-// harmless is a call that passes whoever makes it.
-func harmless() call {
-	return call{tool: "read", params: `{"path":"x"}`, context: ownerIn("m")}
-}
-
 // kept is the record line by line.
 func (r *rig) kept() []audit.Line {
 	r.t.Helper()
@@ -474,18 +470,135 @@ func (r *rig) asked() int {
 // twin sends the very same bytes again.
 func (r *rig) twin(body []byte) answer {
 	r.t.Helper()
-	return r.post(body, sign.Sign([]byte(r.secret), body))
+	return r.post(body, hmac.Sign([]byte(r.secret), body))
 }
 
 // later sends bytes and lets them wait. The context is the client's connection.
 func (r *rig) later(ctx context.Context, body []byte) <-chan answer {
 	out := make(chan answer, 1)
 	go func() {
-		a, err := r.try(ctx, body, sign.Sign([]byte(r.secret), body))
+		a, err := r.try(ctx, body, hmac.Sign([]byte(r.secret), body))
 		if err != nil {
 			a.raw = err.Error()
 		}
 		out <- a
 	}()
 	return out
+}
+
+// execWith is a command with other params of OpenClaw's exec.
+func execWith(command, more string, context map[string]any) call {
+	return call{tool: "exec", params: fmt.Sprintf(`{"command":%q,%s}`, command, more), context: context}
+}
+
+// sendsTo is a message to someone.
+func sendsTo(to, text string, m map[string]any) call {
+	return call{tool: "message", params: fmt.Sprintf(`{"action":"send","target":%q,"text":%q}`, to, text), context: m}
+}
+
+// restricted sends a call that even the owner's own conversation may not make.
+func (r *rig) restricted(c call) {
+	r.t.Helper()
+	a := r.deny(c)
+	if a.Ref != "" && !strings.HasPrefix(a.Reason, "Not permitted here") {
+		r.t.Errorf("%s %s: %s", c.tool, c.params, a.raw)
+	}
+	if e := r.last(); e.Mode != "restrict" {
+		r.t.Errorf("%s %s: mode %s, %q", c.tool, c.params, e.Mode, e.Why)
+	}
+}
+
+// The ids are OpenClaw's, and so are the shapes of what follows: a run of a job's
+// own session says nothing of who started it, and looks like a webhook's.
+
+// always is an override that says the same at every level.
+func always(m taint.Mode) policy.Override { return policy.Override{Any: &m} }
+
+// asks sends a call that must wait for a person, says no, and returns the card.
+func (r *rig) asks(c call) string {
+	r.t.Helper()
+	r.deny(c)
+	card := r.waits()
+	r.refuse(card.Ref, "")
+	return strings.Join(strings.Fields(card.Text), " ")
+}
+
+// bash is a command as OpenClaw's exec takes it.
+func bash(t testing.TB, command string, context map[string]any) call {
+	t.Helper()
+	params, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call{tool: "exec", params: string(params), context: context}
+}
+
+// noExec is a policy that restricts commands.
+func noExec(c *config.Config) {
+	c.Policy.ToolOverrides = map[string]policy.Override{"exec": always(taint.Restrict)}
+}
+
+// wantRestricted checks that a request is denied by the policy in force, and that
+// the record says so.
+func (r *rig) wantRestricted(what string, a answer, id string) {
+	r.t.Helper()
+	if a.Decision != "deny" || !strings.HasPrefix(a.Reason, "Not permitted here") {
+		r.t.Errorf("%s: got %d %s, want it not to be permitted", what, a.status, a.raw)
+	}
+	all := r.decisions(id)
+	if len(all) == 0 {
+		r.t.Fatalf("%s: nothing is recorded", what)
+	}
+	if e := all[len(all)-1]; e.Decision != audit.Deny || e.Mode != "restrict" {
+		r.t.Errorf("%s: the record says %+v", what, e)
+	}
+}
+
+// The attacks of a third review on what passes unasked after a page was read: builds and commits (0033), looks of coding agents (0044) and quiet.local (0058).
+
+// codingIn is a conversation of a coding agent's owner that has read a page.
+func (r *rig) codingIn(name, workspace string) map[string]any {
+	r.t.Helper()
+	m := with(with(ownerIn(name), "agentId", "claude-code"), "workspace", workspace)
+	m["sessionKey"] = "agent:claude-code:" + name
+	r.allow(fetch(m))
+	return with(m, "waitMs", 5001)
+}
+
+// allAsk says that each of these commands asks after a page was read: of OpenClaw with quiet.local, and of a coding agent.
+func allAsk(t *testing.T, commands ...string) {
+	t.Helper()
+	t.Run("OpenClaw", func(t *testing.T) { notLocal(t, commands...) })
+	t.Run("Claude Code", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, nil)
+		m := r.codingIn("coding", "/home/me/app")
+		r.allow(inApp("git status --short && git diff", m))
+		r.allow(inApp("cat main.go", m))
+		for _, command := range commands {
+			r.stops(inApp(command, m))
+		}
+	})
+}
+
+// inApp is a command of a coding agent in its workspace.
+func inApp(command string, m map[string]any) call {
+	return call{tool: "exec", params: fmt.Sprintf(`{"command":%q,"workdir":"/home/me/app"}`, command), context: m}
+}
+
+// approved lets a call pass by a person's yes.
+func (r *rig) approved(c call, minutes int) {
+	r.t.Helper()
+	held := r.hold(c)
+	card := r.waits()
+	if v := r.approve(card.Ref, minutes); v.status != http.StatusOK {
+		r.t.Fatalf("%+v", v)
+	}
+	if a := <-held; !a.allowed() {
+		r.t.Fatalf("%s: %s", c.params, a.raw)
+	}
+}
+
+func writes(path, content string, m map[string]any) call {
+	return call{tool: "write", params: fmt.Sprintf(`{"path":%q,"content":%q}`, path, content), context: m}
 }

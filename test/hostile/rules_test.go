@@ -140,7 +140,11 @@ func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile s
 			view.Level = level
 		}
 	}
-	name, params, _ := strings.Cut(r.input, " ")
+	input := r.input
+	if strings.HasPrefix(r.at, "names.txt") {
+		input = unfold(input)
+	}
+	name, params, _ := strings.Cut(input, " ")
 	if name == "$" {
 		name = "exec"
 		text, err := json.Marshal(map[string]string{"command": strings.ReplaceAll(params, `\n`, "\n")})

@@ -1,11 +1,14 @@
 package hostile_test
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -13,19 +16,30 @@ import (
 //
 // The setting has the steps before the input, with "; " between them. A step is `tool arguments` or `$ command`, by the
 // owner in the conversation a; before it may stand who calls, and where: `stranger b: $ date`. Who: owner, stranger,
-// nobody (no sender), group (the owner where others hear), child (of the conversation a). A tool alone has usual arguments.
-// `yes`, `yes 30`, `yes turn`, `no` answer the last question, `pause`, `resume`, `reset b` and `restart` are the owner's;
-// `returns TOOL {…}` reports what a tool returned, with these members. A step that must come out in one way says so:
-// `$ date = ask`. The verdict is that of the input: allow, ask, or deny (without a question).
+// nobody (no sender), group (the owner where others hear), child (of the conversation a), guest (a
+// stranger in such a one), cron (a scheduled job), app (the
+// owner's, of a runtime that says that its workspace is /home/me/app), claude (Claude Code, there). `owner+x` is the same in
+// the run x, `owner/x` in the context window x, `owner@x` in the directory x. A tool alone has usual arguments.
+// `yes`, `yes 30`, `yes turn`, `yes exactly 30`, `no` answer the last question; `pause`, `resume`, `reset b` and `restart` are
+// the owner's. `returns TOOL {…}` reports what a tool returned, and `tells EVENT {…}` what happened. A step that must come out
+// in one way says so: `$ date = ask`. The verdict is that of the input: allow, ask, or deny (without a question).
+//
+// Each row is a client of its own, so that no row sees what another wrote, paused or scheduled.
 func TestSequences(t *testing.T) {
 	t.Parallel()
-	g := gateway.Start(t, "approval: {maxPromptsPerHour: 0}")
-	for n, r := range rows(t, "sequences.txt") {
-		p := &play{t: t, g: g, row: r, space: "row" + strconv.Itoa(n)}
+	all := rows(t, "sequences.txt")
+	config := "approval: {maxPromptsPerHour: 1000}\nwebhook: {hold: 5s, clients: {"
+	for n := range all {
+		config += fmt.Sprintf("%s: [%s], ", client(n), secret(n))
+	}
+	g := gateway.Start(t, config+"}}\n")
+	for n, r := range all {
+		g.Secret = secret(n)
+		p := &play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}
 		for _, step := range strings.Split(r.setting, "; ") {
 			want := ""
-			if at := strings.LastIndex(step, " = "); at > 0 {
-				step, want = step[:at], step[at+3:]
+			if m := outcomes.FindStringSubmatch(step); m != nil {
+				step, want = m[1], m[2]
 			}
 			if got := p.step(step); want != "" && got != want {
 				t.Errorf("%s: %s, not %s: %s", r.at, got, want, step)
@@ -34,17 +48,29 @@ func TestSequences(t *testing.T) {
 		if got := p.step(r.input); got != r.verdict {
 			t.Errorf("%s: %s, not %s: %s (%s)\n  %s", r.at, got, r.verdict, r.input, r.why, p.said)
 		}
+		if strings.Contains(r.setting, "pause") { // which holds for every client
+			g.Reply(".resume")
+			g.Reply(".resume main")
+		}
 	}
 }
 
+// outcomes ends a step that says what must come of it.
+var outcomes = regexp.MustCompile(`^(.*) = (allow|ask|deny)$`)
+
+func client(row int) string { return "client" + strconv.Itoa(row) }
+
+func secret(row int) string { return fmt.Sprintf("%.32x", sha256.Sum256([]byte(client(row)))) }
+
 // play is a row that is being played.
 type play struct {
-	t     *testing.T
-	g     *gateway.Gateway
-	row   row
-	space string // before the names of its conversations
-	ref   string // of the last question
-	said  string // the last answer
+	t      *testing.T
+	g      *gateway.Gateway
+	client string
+	row    row
+	space  string // before the names of its conversations
+	ref    string // of the last question
+	said   string // the last answer
 }
 
 // usual are the arguments of a tool that stands alone.
@@ -66,13 +92,16 @@ func (p *play) step(text string) string {
 	case "pause", "resume":
 		return p.typed("." + word + " " + rest)
 	case "reset":
-		return p.typed(".reset-trust agent:main:" + p.space + rest)
+		key, _ := p.context("owner", rest)["sessionKey"].(string)
+		return p.typed(".reset-trust " + session.Conversation{Client: p.client, Key: key}.Ref())
 	case "restart":
+		secret := p.g.Secret
 		p.g.Restart()
+		p.g.Secret = secret
 		return ""
 	}
 	who, conversation := "owner", "a"
-	if actor, call, ok := strings.Cut(text, ": "); ok && !strings.ContainsAny(actor, `{$"`) {
+	if actor, call, ok := strings.Cut(text, ": "); ok && !strings.ContainsAny(actor, `{$"'`) {
 		who, conversation, _ = strings.Cut(actor, " ")
 		if conversation == "" {
 			conversation = "a"
@@ -81,12 +110,20 @@ func (p *play) step(text string) string {
 	}
 	context := p.context(who, conversation)
 	name, params, _ := strings.Cut(text, " ")
-	if name == "returns" {
+	switch name {
+	case "returns":
 		tool, more, _ := strings.Cut(params, " ")
-		p.g.Takes(gateway.Returned(context, tool, ","+strings.Trim(more, "{}")))
+		if more = strings.TrimSuffix(strings.TrimPrefix(more, "{"), "}"); more != "" {
+			more = "," + more
+		}
+		p.g.Takes(gateway.Returned(context, tool, more))
+		return ""
+	case "tells":
+		event, about, _ := strings.Cut(params, " ")
+		p.g.Takes(gateway.Event{Name: event, About: strings.ReplaceAll(about, "SPACE", p.space), Context: context})
 		return ""
 	}
-	c := gateway.Call{Tool: name, Params: params, Context: context}
+	c := gateway.Call{Tool: name, Params: strings.ReplaceAll(params, "SPACE", p.space), Context: context}
 	if name == "$" {
 		c = gateway.Sh(params, context)
 	}
@@ -105,9 +142,28 @@ func (p *play) step(text string) string {
 	return "deny"
 }
 
+// context is what a call says of who makes it, and where.
 func (p *play) context(who, conversation string) gateway.Context {
 	p.t.Helper()
-	here := gateway.OwnerIn(p.space + conversation)
+	who, directory, _ := strings.Cut(who, "@")
+	who, window, _ := strings.Cut(who, "/")
+	who, run, _ := strings.Cut(who, "+")
+	ctx := p.whose(who, conversation)
+	for name, value := range map[string]string{"directory": directory, "sessionId": window, "runId": run} {
+		if value != "" {
+			ctx = gateway.With(ctx, name, value)
+		}
+	}
+	return ctx
+}
+
+func (p *play) whose(who, conversation string) gateway.Context {
+	p.t.Helper()
+	name := p.space + conversation
+	if rest, child := strings.CutPrefix(conversation, "subagent:"); child {
+		name = "subagent:" + p.space + rest
+	}
+	here := gateway.OwnerIn(name)
 	switch who {
 	case "owner":
 		return here
@@ -119,7 +175,16 @@ func (p *play) context(who, conversation string) gateway.Context {
 		key := "agent:main:telegram:group:" + p.space + conversation
 		return gateway.With(here, "sessionKey", key, "groupId", p.space+conversation)
 	case "child":
-		return gateway.Spawned(p.space+conversation, p.space+"a")
+		return gateway.Spawned(name, p.space+"a")
+	case "guest":
+		return gateway.With(gateway.Spawned(name, p.space+"a"), "senderId", "7")
+	case "cron":
+		return gateway.Context{"sessionKey": "agent:main:cron:job:run:" + p.space + conversation, "trigger": "cron"}
+	case "app":
+		return gateway.With(here, "workspace", "/home/me/app", "platform", "linux")
+	case "claude":
+		key := "agent:claude-code:" + p.space + conversation
+		return gateway.With(here, "agentId", "claude-code", "sessionKey", key, "workspace", "/home/me/app")
 	}
 	p.t.Fatalf("%s: who is %q?", p.row.at, who)
 	return nil
@@ -128,6 +193,9 @@ func (p *play) context(who, conversation string) gateway.Context {
 // answer is the owner's yes or no to the last question.
 func (p *play) answer(yes bool, scope string) string {
 	in := map[string]any{"ref": p.ref, "allow": yes}
+	if minutes, exactly := strings.CutPrefix(scope, "exactly "); exactly {
+		in["exactly"], scope = true, minutes
+	}
 	if scope == "turn" {
 		in["turn"] = true
 	} else if scope != "" {
