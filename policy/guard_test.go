@@ -90,7 +90,7 @@ func TestH30TheAgentCannotApproveItself(t *testing.T) {
 			"v=verifier; $v approve 7Q4K",
 			"x=veri; ${x}fier approve 7Q4K",
 			"cp -r /usr/local/bin /tmp/b && /tmp/b/verif* approve 7Q4K",
-			"verifier.exe store accept-loss",
+			"verifier.exe serve --accept-loss",
 			"cat ~/.local/state/verifier/owner.token",
 			"cat ~/.local/state/'verifier'/owner.token",
 			"cat ~/.local/state/ver\\\nifier/owner.token",

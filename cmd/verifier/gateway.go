@@ -80,16 +80,17 @@ type live struct {
 
 // setup is what a gateway is made from.
 type setup struct {
-	config   *config.Config
-	state    *config.State
-	guarded  policy.Guard
-	chats    chats // that the config may name
-	channels map[string]approval.Channel
-	log      *slog.Logger
-	level    *slog.LevelVar                                // the log's; nil: it stays as it is
-	between  func(backend, recordLog) (backend, recordLog) // wraps what the decision writes to, for tests; nil: nothing does
-	time     storeTime                                     // the zero one is the real time
-	together time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
+	config     *config.Config
+	state      *config.State
+	guarded    policy.Guard
+	chats      chats // that the config may name
+	channels   map[string]approval.Channel
+	log        *slog.Logger
+	level      *slog.LevelVar                                // the log's; nil: it stays as it is
+	between    func(backend, recordLog) (backend, recordLog) // wraps what the decision writes to, for tests; nil: nothing does
+	time       storeTime                                     // the zero one is the real time
+	acceptLoss bool                                          // new conversations start as usual again, though the store has lost its content
+	together   time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
 }
 
 // recordLog is the record as the program uses it.
@@ -122,6 +123,13 @@ func openGateway(s setup) (g *gateway, err error) {
 	s.time.setBack = g.clockSetBack
 	if g.store, err = openStore(s.config, s.state, s.time); err != nil {
 		return g, err
+	}
+	if s.acceptLoss {
+		ctx, cancel := context.WithTimeout(context.Background(), commandWaits)
+		defer cancel()
+		if err = g.store.AcceptLoss(ctx); err != nil {
+			return g, err
+		}
 	}
 	if err = g.openRecord(s.config, s.state, s.time.waits); err != nil {
 		return g, err

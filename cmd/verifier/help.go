@@ -11,7 +11,11 @@ Secret, owner token and server key are made on the first start and kept in the s
     $ verifier serve
     $ verifier serve --config other.yaml
 
-Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.`,
+Without a config it listens on 127.0.0.1:8787, with SQLite and fresh secrets in the state directory.
+
+A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Restart the agents' sessions, and then the gateway, once, with --accept-loss: from then on new conversations start as usual.
+
+    $ verifier serve --accept-loss`,
 	"verifier init": `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
 
 Beside it is its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
@@ -246,11 +250,6 @@ It checks nothing: "verifier audit verify" does.`,
                              3, 1 overruled  exec
     against, by pattern      7, 2 overruled  injection and rogue action
                              2, 0 overruled  none: the policy let it pass`,
-	"verifier store accept-loss": `A store that was flushed, restored or replaced does not know what it was asked to remember. Every new conversation then starts as untrusted, since it may be an old, tainted one. Once the agent's sessions have been restarted, accept the loss: from then on new conversations start as usual.
-
-With SQLite, stop the gateway first. With Redis, running gateways notice by themselves.
-
-That others may have written to services with the label own is forgotten too. So data of these services counts as others' from then on: give a service another name in its labels when you have looked through it.`,
 	"verifier version": `All of it comes from the build itself, so that it can't be forgotten. A commit with "modified" was built from a tree with changes.
 
     $ verifier version

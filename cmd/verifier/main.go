@@ -91,7 +91,6 @@ type cli struct {
 	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`
 	Graph    GraphCmd    `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
 	Audit    AuditCmd    `cmd:"" help:"Verify or read the record."`
-	Store    StoreCmd    `cmd:"" help:"Look after the store."`
 	Version  VersionCmd  `cmd:"" help:"Print version, commit and Go version."`
 
 	Label    LabelCmd    `cmd:"" help:"Propose what tools do, from their catalogues."`

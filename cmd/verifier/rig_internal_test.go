@@ -46,12 +46,13 @@ type rig struct {
 	desk   *approval.Desk
 	g      *gateway
 
-	channels map[string]approval.Channel // those it asks on; nil: the terminal
-	client   *http.Client                // nil: one that speaks no TLS
-	time     storeTime                   // what SQLite tells the time by; the zero one is real
-	together time.Duration               // how long a call waits for others of its turn; 0: a millisecond, so that tests that ask much are quick
-	answered int64                       // calls that were decided, by what their callers heard
-	faults   bool                        // the store breaks in this test: a caller waits no longer for it than the product does
+	channels   map[string]approval.Channel // those it asks on; nil: the terminal
+	client     *http.Client                // nil: one that speaks no TLS
+	time       storeTime                   // what SQLite tells the time by; the zero one is real
+	together   time.Duration               // how long a call waits for others of its turn; 0: a millisecond, so that tests that ask much are quick
+	answered   int64                       // calls that were decided, by what their callers heard
+	faults     bool                        // the store breaks in this test: a caller waits no longer for it than the product does
+	acceptLoss bool                        // of the store, at the next start
 }
 
 // output collects what is written, from any goroutine.
@@ -139,6 +140,7 @@ func (r *rig) start() {
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
 		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times, together: cmp.Or(r.together, time.Millisecond),
+		acceptLoss: r.acceptLoss,
 	})
 	if err != nil {
 		r.t.Fatal(err)

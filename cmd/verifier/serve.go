@@ -33,6 +33,8 @@ type ServeCmd struct {
 	configFlag
 	State  string `type:"path" placeholder:"DIR" help:"State directory. Default: $$VERIFIER_STATE, else ~/.local/state/verifier."`
 	Listen string `placeholder:"HOST:PORT" help:"Listen here instead of where the config says."`
+
+	AcceptLoss bool `help:"The store has lost its content, and you have restarted the agents' sessions: new conversations start as usual again. For one start only."`
 }
 
 // Run serves.
@@ -69,7 +71,7 @@ func (c *ServeCmd) Run(a *app) error {
 	}
 	g, err := openGateway(setup{
 		config: cfg, state: state, guarded: guard(cfg, c.Config, state, l.Addr()), chats: a.chats, channels: onTerminal(a),
-		log: log, level: level,
+		log: log, level: level, acceptLoss: c.AcceptLoss,
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -246,6 +248,9 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 	if err := g.desk.CanAsk(); err != nil {
 		a.printf("  warning %v: every call that needs a person is denied\n", err)
 		ready = false
+	}
+	if c.AcceptLoss {
+		a.printf("  The store's loss is accepted: new conversations start as usual. A session that ran before the loss may be tainted: restart it.\n")
 	}
 	a.printf("\n")
 	if !ready {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -15,70 +13,8 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// StoreCmd looks after the store.
-type StoreCmd struct {
-	Status     StoreStatusCmd     `cmd:"" help:"Check that the database works and lost nothing."`
-	AcceptLoss StoreAcceptLossCmd `cmd:"" help:"Trust new conversations again after the store lost its content."`
-}
-
-// storeFlags are what both need.
-type storeFlags struct {
-	configFlag
-	State string `type:"path" placeholder:"DIR" help:"State directory."`
-}
-
-// StoreStatusCmd looks.
-type StoreStatusCmd struct{ storeFlags }
-
-// StoreAcceptLossCmd accepts a loss.
-type StoreAcceptLossCmd struct{ storeFlags }
-
-// Run prints what there is to say.
-func (c *StoreStatusCmd) Run(a *app) error {
-	return c.with(a, func(ctx context.Context, name string, s backend) error {
-		if err := s.Ready(ctx); err != nil {
-			return fmt.Errorf("%s can't be used, and a gateway denies every call until it can: %w", name, err)
-		}
-		a.printf("%s: ready\n", name)
-		return nil
-	})
-}
-
-// Run accepts.
-func (c *StoreAcceptLossCmd) Run(a *app) error {
-	return c.with(a, func(ctx context.Context, name string, s backend) error {
-		if err := s.AcceptLoss(ctx); err != nil {
-			return err
-		}
-		a.printf("%s: the loss is accepted. New conversations start as usual.\n", name)
-		return nil
-	})
-}
-
 // commandWaits is how long a command waits for the store: a person has more time than a call.
 const commandWaits = 5 * time.Second
-
-// with opens the store for one command.
-func (f *storeFlags) with(a *app, do func(context.Context, string, backend) error) error {
-	c, err := f.quietConfig(a)
-	if err != nil {
-		return err
-	}
-	state, err := config.FindState(f.State)
-	if err != nil {
-		return err
-	}
-	s, err := openStore(c, state, storeTime{waits: commandWaits, setBack: func(b store.SetBack) { a.printf("%s\n", b) }})
-	if errors.Is(err, sqlite.ErrInUse) {
-		return &failure{"a gateway is using the store in " + state.Dir(), "`verifier test` asks it whether the store works; for anything else stop it first"}
-	}
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(a.ctx, commandWaits)
-	defer cancel()
-	return errors.Join(do(ctx, storeName(c, state), s), s.Close())
-}
 
 // backend is a store as the program uses it.
 type backend interface {

@@ -66,5 +66,5 @@ func versionOf(d *db) (int64, error) {
 
 func errSchema(version int64) error {
 	return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then count as untrusted "+
-		"until `verifier store accept-loss`", ErrSchema, version, schemaVersion)
+		"until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
 }
