@@ -91,10 +91,8 @@ fuzz: ## fuzz every target for FUZZTIME (5m) each
 fuzz-short: ## fuzz every target for SHORTTIME (1s) each, what comes from outside and what people see for SEENTIME (10s)
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
-docs: ## write what is generated in docs/: the table of keys, the pictures of cards, the threat model
+docs: ## write what is generated in docs/: the table of keys
 	@go test ./cmd/verifier ./hook -run '^TestDocs' -docs
-	@go run ./packaging/cards
-	@go run ./packaging/threats
 
 pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium; every view in both widths and themes: make pictures GALLERY=/tmp/gallery
 	@go test ./cmd/verifier -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1
