@@ -1,14 +1,11 @@
 package drawing_test
 
 import (
-	"encoding/xml"
-	"errors"
 	"flag"
-	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -42,64 +39,20 @@ func example() *provenance.Graph {
 	return provenance.Build("00112233445566aa", facts)
 }
 
-func TestTheDrawingsStayAsTheyWere(t *testing.T) {
-	for name, got := range map[string]string{"example.svg": drawing.SVG(example()), "example.txt": drawing.Text(example())} {
-		file := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
+func TestTheDrawingStaysAsItWas(t *testing.T) {
+	const file = "testdata/example.txt"
+	got := drawing.Text(example())
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got != string(want) {
-			t.Errorf("%s differs (-update writes it anew):\n%s", file, got)
-		}
 	}
-}
-
-// harmless are all elements and attributes that a picture may have.
-var harmless = map[string]string{
-	"svg": "xmlns role aria-label width height viewBox font-family font-size", "title": "", "desc": "", "defs": "", "g": "tabindex role aria-label class",
-	"marker": "id viewBox refX refY markerWidth markerHeight orient", "path": "d fill stroke stroke-dasharray marker-end",
-	"rect": "x y width height rx fill stroke stroke-width stroke-dasharray", "text": "x y fill font-size",
-}
-
-// parsed reads a picture and fails for whatever could do more than be seen. It
-// returns all text in it.
-func parsed(t interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}, svg string,
-) string {
-	t.Helper()
-	var text strings.Builder
-	for dec := xml.NewDecoder(strings.NewReader(svg)); ; {
-		tok, err := dec.Token()
-		switch tok := tok.(type) {
-		case xml.StartElement:
-			known, ok := harmless[tok.Name.Local]
-			if !ok {
-				t.Fatalf("the picture has an element %s", tok.Name.Local)
-			}
-			for _, a := range tok.Attr {
-				if !strings.Contains(" "+known+" ", " "+a.Name.Local+" ") {
-					t.Fatalf("%s has an attribute %s", tok.Name.Local, a.Name.Local)
-				}
-			}
-		case xml.CharData:
-			text.Write(tok)
-		case xml.ProcInst, xml.Directive, xml.Comment:
-			t.Fatalf("the picture has a %T", tok)
-		}
-		if errors.Is(err, io.EOF) {
-			return text.String()
-		}
-		if err != nil {
-			t.Fatalf("%v in %s", err, svg)
-		}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (-update writes it anew):\n%s", file, got)
 	}
 }
 
@@ -112,19 +65,18 @@ func TestH51NothingInANameIsMarkup(t *testing.T) {
 		{What: provenance.Called, Tool: "read", Allowed: true, Brings: taint.Untrusted, Metadata: provenance.Metadata{Label: nasty}},
 		{What: provenance.Blocked, Reason: nasty},
 	})
-	for name, text := range map[string]string{"svg": parsed(t, drawing.SVG(g)), "picture": parsed(t, drawing.Picture(g)), "text": drawing.Text(g)} {
-		for _, r := range text {
-			if r != '\n' && (r < ' ' || r == '\u202e') {
-				t.Errorf("%s: %U is shown raw", name, r)
-			}
+	text := drawing.Text(g)
+	for _, r := range text {
+		if r != '\n' && (r < ' ' || r == '\u202e') {
+			t.Errorf("%U is shown raw", r)
 		}
-		if !strings.Contains(text, "<script>alert(1)</script>") || !strings.Contains(text, "⟨U+001B⟩") {
-			t.Errorf("%s: the name is not shown literally: %s", name, text)
-		}
+	}
+	if !strings.Contains(text, "<script>alert(1)</script>") || !strings.Contains(text, "⟨U+001B⟩") {
+		t.Errorf("the name is not shown literally: %s", text)
 	}
 }
 
-// Whatever a graph holds, both drawings come out sound and say every name.
+// Whatever a graph holds, no line of it moves a terminal.
 func TestAnyGraphCanBeDrawn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		facts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) provenance.Fact {
@@ -137,10 +89,8 @@ func TestAnyGraphCanBeDrawn(t *testing.T) {
 			}
 		}), 0, 20).Draw(t, "facts")
 		g := provenance.Build(rapid.String().Draw(t, "id"), facts)
-		said := parsed(t, drawing.SVG(g))
-		if text := drawing.Text(g); !strings.Contains(said, strings.TrimSpace(text)) {
-			t.Fatalf("the picture's description is not %q", text)
+		if text := drawing.Text(g); strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }) {
+			t.Fatalf("the drawing is %q", text)
 		}
-		parsed(t, drawing.Picture(g))
 	})
 }

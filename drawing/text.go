@@ -1,11 +1,8 @@
-// Package drawing shows a turn's graph to people: as a picture ([SVG]) and as
-// lines that say the same ([Text]).
+// Package drawing shows a turn's graph to people, as lines.
 //
 // Tools, sessions and sources have names that others chose, perhaps the
-// author of the page that the agent read last. None of them reaches a picture or a
-// terminal but through channels.Safe, and then escaped: a picture holds no
-// script, no link, no style and no text that is not literally shown. The package
-// is pure; it reads a graph and writes a string.
+// author of the page that the agent read last. None of them reaches a terminal but
+// through channels.Safe. The package is pure; it reads a graph and writes a string.
 package drawing
 
 import (

@@ -143,8 +143,7 @@ func TestOnlyTheOwnerLooksAtATurn(t *testing.T) {
 		"/api/graphs/turn":             {200, "application/json", `"kind": "tool_call"`},
 		"/api/graphs/turn?format=json": {200, "application/json", `"kind": "tool_call"`},
 		"/api/graphs/turn?format=text": {200, "text/plain", "tool: </text><script>"},
-		"/api/graphs/turn?format=svg":  {200, "image/svg+xml", "&lt;script&gt;"},
-		"/api/graphs/turn?format=html": {422, "application/json", "must be json, text or svg"},
+		"/api/graphs/turn?format=html": {422, "application/json", "must be json or text"},
 		"/api/graphs/nobody":           {404, "application/json", "No turn is remembered"},
 		"/api/graphs/broken":           {503, "application/json", "Try again"},
 	} {
@@ -153,7 +152,7 @@ func TestOnlyTheOwnerLooksAtATurn(t *testing.T) {
 			h.Get("Cache-Control") != "no-store" || want.status == 200 && (h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") == "") {
 			t.Errorf("%s: %d %v %s", path, w.Code, h, w.Body)
 		}
-		if body := w.Body.String(); strings.Contains(body, "<script") && want.kind == "image/svg+xml" || strings.Contains(body, "\x1b") {
+		if body := w.Body.String(); strings.Contains(body, "\x1b") {
 			t.Errorf("%s: %s", path, body)
 		}
 	}

@@ -346,7 +346,7 @@ type Turns interface {
 func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 	draw, known := formats[r.URL.Query().Get("format")]
 	if !known {
-		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The format must be json, text or svg."})
+		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The format must be json or text."})
 		return
 	}
 	ctx := r.Context()
@@ -368,7 +368,7 @@ func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 	}
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // a picture that is opened by itself is a document
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	write(w, http.StatusOK, kind, body)
 }
 
@@ -377,9 +377,6 @@ var formats = map[string]func(g *provenance.Graph) (body []byte, kind string, er
 	"": asJSON, "json": asJSON,
 	"text": func(g *provenance.Graph) ([]byte, string, error) {
 		return []byte(drawing.Text(g)), textType, nil
-	},
-	"svg": func(g *provenance.Graph) ([]byte, string, error) {
-		return []byte(drawing.SVG(g)), "image/svg+xml; charset=utf-8", nil
 	},
 }
 

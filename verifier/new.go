@@ -55,7 +55,7 @@ func assemble(o *Options) *Verifier {
 		Store: o.Store, Wait: o.StoreWait, Keep: func() time.Duration { return o.Settings().Provenance.Keep },
 		Record: o.Record.Append, Hide: hide.fact, Key: o.Key, Log: o.Log,
 	})
-	v.fresh, v.firsts.o, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, o, hide
+	v.fresh, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, hide
 	v.workspace = &workspace{o: o, hide: hide}
 	known := &texts{o: o, hide: hide}
 	v.judging = &judging{o: o, hide: hide, texts: known, workspace: v.workspace}

@@ -32,7 +32,6 @@ type Verifier struct {
 	turns *turns.Keeper
 
 	fresh    *fresh
-	firsts   firsts
 	judging  *judging
 	admitter *admitter
 
@@ -93,7 +92,6 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 	}()
 	v.hide.keys(c)
 	v.fresh.place(ctx, c)
-	v.firsts.note(c)
 	v.judging.runs.reached(c)
 
 	v.judging.plan(t)

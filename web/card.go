@@ -12,7 +12,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
-	"github.com/openclaw-verifier/verifier/session"
 )
 
 // cardView is a question as the page draws it.
@@ -30,8 +29,6 @@ type cardView struct {
 	Notes    []blockView
 	Scope    []blockView // what a longer yes covers
 	Alike    []alikeView
-	Talk     string     // the conversation's hash
-	Graph    *graphView // of its turn
 	Until    time.Time
 	Created  time.Time
 	Open     bool
@@ -116,7 +113,7 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	a := &c.Questions[0].Ask
 	v := cardView{
 		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: toolName(a.Tool),
-		Until: c.Until(), Created: a.Created, Talk: talkAsked(a).Hash(), Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
+		Until: c.Until(), Created: a.Created, Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
 	}
 	if len(c.Questions) > 1 {
 		v.List = len(c.Questions)
@@ -130,11 +127,6 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	}
 	v.buttons(doc.Buttons, c)
 	return v
-}
-
-// talkAsked is the conversation as the call named it: a child's is its own.
-func talkAsked(a *approval.Ask) session.Conversation {
-	return session.Conversation{Client: a.Conversation.Client, Key: a.SessionKey}
 }
 
 // sort puts the blocks where the eye looks for them: what will run, what was
@@ -292,7 +284,6 @@ func (q *questions) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	}
 	q.like(r.Context(), c, o, m, 0)
 	v := whole(c, o, now, m)
-	q.around(r.Context(), &v, &c.Questions[0].Ask)
-	v.Revealed = true
+	v.Alike, v.Revealed = q.alike(&v, c), true
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
 }

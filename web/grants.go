@@ -24,12 +24,12 @@ type grantsView struct {
 
 // grantView is a grant as the page draws it.
 type grantView struct {
-	Name, Ref, Tool, Agent, Talk, TalkHash string
-	Level, By, Only                        string
-	Exactly                                bool // only the call that it was given on
-	Until                                  time.Time
-	Turn                                   bool // it ends with the run at the latest
-	Standing                               bool // it holds in every conversation of the agent
+	Name, Ref, Tool, Agent, Talk, TalkRef string
+	Level, By, Only                       string
+	Exactly                               bool // only the call that it was given on
+	Until                                 time.Time
+	Turn                                  bool // it ends with the run at the latest
+	Standing                              bool // it holds in every conversation of the agent
 }
 
 // pauseView is what is paused, and which agents could be.
@@ -67,7 +67,7 @@ func (g *grants) grantViews(open approval.Granting) []grantView {
 	for i := range open.Grants {
 		one := &open.Grants[i]
 		out = append(out, grantView{
-			Name: one.Name(), Ref: codes.Ref(one.ID), TalkHash: one.Conversation.Hash(), Level: one.Level.String(), By: foreign(g.o.Hide(one.By)),
+			Name: one.Name(), Ref: codes.Ref(one.ID), TalkRef: one.Conversation.Ref(), Level: one.Level.String(), By: foreign(g.o.Hide(one.By)),
 			Tool: toolName(one.Tool), Agent: foreign(g.o.Hide(one.Agent)), Talk: talkName(session.Conversation{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "", Only: strings.TrimSpace(approval.LikeOnly(one)), Exactly: one.IsExactly() && one.ShownCall() == "", Standing: one.IsStanding() && one.Conversation.Key == "",
 		})
 	}

@@ -62,11 +62,9 @@ func (s *site) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// formLimit is how large a form may be: a policy is longer than an answer, and so are changed arguments.
+// formLimit is how large a form may be: one with changed arguments is longer than an answer.
 func formLimit(r *http.Request) int64 {
 	switch r.URL.Path {
-	case Root + "policy/replay":
-		return maxPolicy
 	case Root + "answer", Root + "edit": // it may hold arguments, which a form makes three times as long
 		return maxForm + 3*toolcall.MaxEdited
 	}

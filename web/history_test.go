@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/session"
 )
 
 var rowOf = regexp.MustCompile(`(?s)<li class="(allow|deny)"><details><summary>.*?<time class="ago" datetime="[^"]+">.*?<span class="what">(.*?)</span> <span class="by">(.*?)</span></summary>`)
@@ -71,5 +72,32 @@ func TestTheHistoryGoesOnWhereAPageEnds(t *testing.T) {
 	whole := strings.Count(r.record.String(), `"kind":"decision"`)
 	if seen != whole || whole < 60 {
 		t.Errorf("%d rows of %d calls", seen, whole)
+	}
+}
+
+// story is a conversation in the record: the owner asks, the agent reads the web,
+// somebody else writes, and a call is asked about and denied.
+func story(c session.Conversation) []audit.Entry {
+	of := func(kind audit.Kind, run, tool, params, level string) audit.Entry {
+		return audit.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool, Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
+	}
+	read := of(audit.KindDecision, "run-1", "read", `{"path":"a.txt"}`, "owner")
+	read.Decision, read.RaisedTo, read.Source = audit.Allow, "local", "read a.txt"
+	fetch := of(audit.KindDecision, "run-1", "web_fetch", `{"url":"https://example.com/x"}`, "local")
+	fetch.Decision, fetch.RaisedTo, fetch.Source = audit.Allow, "untrusted", "web_fetch example.com"
+	again := of(audit.KindDecision, "run-2", "web_fetch", `{"url":"https://example.org/y"}`, "untrusted")
+	again.Decision, again.Started = audit.Allow, "someone other than the owner wrote"
+	asked := of(audit.KindAsked, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
+	denied := of(audit.KindDecision, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
+	denied.Decision, denied.Ref = audit.Deny, "7Q4K"
+	return []audit.Entry{read, fetch, again, asked, denied}
+}
+
+func (r *rig) tell(entries ...audit.Entry) {
+	r.t.Helper()
+	for _, e := range entries {
+		if err := r.record.Append(e); err != nil {
+			r.t.Fatal(err)
+		}
 	}
 }

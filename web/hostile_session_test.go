@@ -11,7 +11,7 @@ import (
 )
 
 // views are the addresses that a browser may open.
-var views = []string{"", "cards/x", "grants", "talks", "talks/x", "record", "record/export", "policy", "health", "login"}
+var views = []string{"", "cards/x", "grants", "record", "record/export", "login"}
 
 func TestH114TheShellIsTheSameForAllAndEmpty(t *testing.T) {
 	r := newRig(t, nil)
@@ -61,7 +61,7 @@ func TestH114OnlyTheHeaderCarriesASession(t *testing.T) {
 				t.Errorf("%s shows %q:\n%s", what, path, got.body)
 			}
 		}
-		for _, path := range []string{"answer", "reveal", "say", "grants", "talks/x", "record/proof", "policy", "policy/replay", "logout"} {
+		for _, path := range []string{"answer", "reveal", "say", "grants", "record/proof", "logout"} {
 			if got := stranger.do(http.MethodPost, path, values("handle", handle, "what", "pause", "grant", "all", "session", session), edit); got.status != http.StatusUnauthorized {
 				t.Errorf("%s posts %q: %d %s", what, path, got.status, got.body)
 			}

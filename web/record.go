@@ -25,6 +25,8 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
+const unreadable = "The record can't be read at this moment. The log says why."
+
 // Ledger is the record as it can be read.
 type Ledger interface {
 	// Backward gives the latest entries first, of those whose line want likes.
@@ -350,7 +352,7 @@ type callRow struct {
 	Told           string // what the agent read
 	Params         string
 	Agent, Level   string
-	Talk, TalkName string // the conversation's hash, and what it is called
+	Talk, TalkRef  string // what the conversation is called, and the reference that typed lines take
 	Ref            string
 }
 
@@ -376,8 +378,8 @@ func (b *records) history(w http.ResponseWriter, r *http.Request, m *member) {
 func newCallRow(e *audit.Entry) callRow {
 	c := session.Conversation{Client: e.Client, Key: e.Session}
 	v := callRow{
-		At: e.At, Decision: e.Decision, Sign: "·", Who: decidedBy(e), Told: foreignText(e.Reason), Agent: foreign(e.Agent), Level: levelAfter(e),
-		Talk: c.Hash(), TalkName: talkName(c), Ref: e.Ref, What: did(e),
+		At: e.At, Decision: e.Decision, Sign: "·", Who: decidedBy(e), Told: foreignText(e.Reason), Agent: foreign(e.Agent), Level: cmp.Or(e.RaisedTo, e.Level),
+		Talk: talkName(c), TalkRef: c.Ref(), Ref: e.Ref, What: did(e),
 	}
 	switch e.Decision {
 	case audit.Allow:
@@ -431,17 +433,6 @@ func decidedBy(e *audit.Entry) string {
 func foreignText(s string) string {
 	text, _ := channels.Safe(s, channels.Form{Limit: 500})
 	return text
-}
-
-// firstCall is what the first call of a conversation did, by its line in the record.
-func firstCall(raw []byte) string {
-	for l, err := range audit.Read(bytes.NewReader(append(raw, '\n'))) {
-		if err == nil {
-			h := did(&l.Entry)
-			return h.String()
-		}
-	}
-	return ""
 }
 
 // readable is JSON in lines, with every character that can't be seen shown by its number.

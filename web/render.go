@@ -24,7 +24,7 @@ var templateFiles embed.FS
 // templates are read at the first request: a gateway starts without them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"asset": assetURL, "marked": marked, "name": toolName, "mode": modeWord, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock, "day": day,
+		"asset": assetURL, "marked": marked, "words": words, "lines": lines, "changed": changedLines, "stamp": stamp, "clock": clock, "day": day,
 	}).ParseFS(templateFiles, "templates/*.html"))
 })
 
@@ -45,14 +45,9 @@ type view struct {
 	Passkeys      passkeysView
 	Notifications notificationsView
 
-	Talks   []*talkLine
-	Jobs    []jobsLine
-	Talk    talkView
 	Grants  grantsView
 	History historyView
 	Record  recordView
-	Policy  policyView
-	Health  healthView
 	Pauses  pauseView // for those who may say something about them
 
 }

@@ -27,12 +27,10 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -115,38 +113,6 @@ func (r *record) String() string {
 	return string(text)
 }
 
-// memory is the real store's levels, and turns that a test draws.
-type memory struct {
-	*sqlite.Store
-	graphs map[string]*provenance.Graph
-	first  string
-}
-
-func (m *memory) FirstRequest(session.Conversation) string { return m.first }
-
-func (m *memory) Graph(_ context.Context, name string) (*provenance.Graph, error) {
-	if g := m.graphs[name]; g != nil {
-		return g, nil
-	}
-	return nil, turns.ErrUnknown
-}
-
-// rehearsed finds one difference in whatever it is given, and refuses nonsense.
-type rehearsed struct{}
-
-func (rehearsed) Text() (string, error) { return "profile: default\n", nil }
-
-func (rehearsed) Play(_ context.Context, text string) (web.Played, error) {
-	if strings.Contains(text, "nonsense") {
-		return web.Played{}, &web.Refused{Text: "policy:1:1: " + text + ": unknown key"}
-	}
-	p := web.Played{Sessions: 1, Calls: 2, Before: map[string]int{"passes": 2}, After: map[string]int{"passes": 1, "asks": 1}}
-	for range 51 {
-		p.Add(web.Difference{Session: text, Tool: text, Params: jsontext.Value(`{"command":"make deploy <script>alert(1)</script>"}`), Before: "passes", After: "asks"})
-	}
-	return p, nil
-}
-
 // rig is a page over a real desk and a real store, on a loopback port.
 type rig struct {
 	t      testing.TB
@@ -155,7 +121,6 @@ type rig struct {
 	store  *sqlite.Store
 	people *people
 	record *record
-	memory *memory
 	keys   *passkey.Ring
 	url    string
 	whole  jsontext.Value // the params of what is asked, as they came
@@ -217,14 +182,10 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.desk.Close() })
-	r.memory = &memory{Store: s, graphs: map[string]*provenance.Graph{}}
 	o := web.Options{
-		Passkeys: r.keys, Memory: r.memory, Rehearsal: rehearsed{}, Key: key, Desk: r.desk, Rooms: r.desk.Rooms, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
-		Policy: func() *policy.Policy { return rules }, Reload: func() web.Reload { return web.Reload{} },
-		Health: func(context.Context) []web.Check {
-			return []web.Check{{Name: "store"}, {Name: "telegram", Fault: "it answers 401"}}
-		},
-		Peer: func(*http.Request) string { return "192.0.2.7" },
+		Passkeys: r.keys, Key: key, Desk: r.desk, Rooms: r.desk.Rooms, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Policy: func() *policy.Policy { return rules },
+		Peer:   func(*http.Request) string { return "192.0.2.7" },
 	}
 	if edit != nil {
 		edit(&o)

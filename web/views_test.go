@@ -14,10 +14,8 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/cputest"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/web"
 )
 
 // fill writes entries such as a gateway writes.
@@ -107,117 +105,6 @@ func TestACardSaysWhatWasAnsweredBefore(t *testing.T) {
 	}
 }
 
-func TestThePolicyIsShownAndTried(t *testing.T) {
-	r := newRig(t, nil)
-	b := r.owner()
-	page := b.get("policy").body
-	for _, want := range []string{"<code>exec</code>", "<code>(any other tool)</code>", "On the dangerous list: asked at every level", "has not changed since the start"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the policy has no %s", want)
-		}
-	}
-	got := b.post("policy", "tool", "bash", "params", `{"command":"curl example.com"}`).body
-	if !strings.Contains(got, "<h3>exec</h3>") || !strings.Contains(got, "the conversation is untrusted at best") {
-		t.Errorf("a call was tried:\n%s", got)
-	}
-	for _, bad := range []string{"[]", "{", `"x"`} {
-		if got := b.post("policy", "tool", "exec", "params", bad).body; !strings.Contains(got, "no JSON object") {
-			t.Errorf("%s was tried", bad)
-		}
-	}
-}
-
-func TestAChangedPolicyIsTriedOnTheRecordAndNothingIsSaved(t *testing.T) {
-	r := newRig(t, nil)
-	b := r.owner()
-	form := b.form(b.get("policy").body, "Replay")
-	form.Set("policy", canary)
-	got := b.do(http.MethodPost, "policy/replay", form, nil)
-	for _, want := range []string{"2 calls of 1 conversations", "<th scope=\"row\">asks</th><td>0</td><td>1</td>", "make deploy", "<strong>asks</strong> then", "And 1 more"} {
-		if !strings.Contains(got.body, want) {
-			t.Errorf("the replay has no %s:\n%s", want, got.body)
-		}
-	}
-	form.Set("policy", "nonsense <script>alert(1)</script>")
-	refused := b.do(http.MethodPost, "policy/replay", form, nil)
-	if !strings.Contains(refused.body, "unknown key") {
-		t.Errorf("nonsense:\n%s", refused.body)
-	}
-	for _, page := range []string{got.body, refused.body} {
-		if strings.Contains(page, "<script>alert") || strings.Contains(page, `hx-get="/x"`) {
-			t.Error("H51: what was written is live")
-		}
-	}
-	form.Set("policy", strings.Repeat("x", 80<<10))
-	if got := b.do(http.MethodPost, "policy/replay", form, nil); got.status != http.StatusBadRequest {
-		t.Errorf("a policy without end: %d", got.status)
-	}
-	guest := r.guest()
-	if page := guest.get("policy").body; strings.Contains(page, "Replay") {
-		t.Error("a viewer may replay")
-	}
-	if got := guest.post("policy/replay", "policy", "profile: default"); got.status != http.StatusForbidden {
-		t.Errorf("a viewer: %d", got.status)
-	}
-}
-
-func TestThePolicySaysWhatTheLastReloadChanged(t *testing.T) {
-	restrict := taint.Restrict
-	before, _, err := policy.New(policy.Config{ToolOverrides: map[string]policy.Override{"exec": {Any: &restrict}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := newRig(t, func(o *web.Options) {
-		o.Reload = func() web.Reload { return web.Reload{At: time.Now(), Changed: []string{"policy"}, Before: before} }
-	})
-	page := r.owner().get("policy").body
-	if !strings.Contains(page, `<strong>exec</strong> <span class="level owner">owner</span> <span class="mode restrict">block</span> → <strong class="mode allow">allow</strong>`) ||
-		!strings.Contains(page, "changed in the table (6)") {
-		t.Errorf("the policy:\n%s", page)
-	}
-}
-
-// Tools that are treated alike at every level are one group, and the page's words for the modes are allow, ask and block.
-func TestToolsWithTheSameRowAreTogether(t *testing.T) {
-	page := newRig(t, nil).owner().get("policy").body
-	groups := strings.Split(page, `<section class="panel group">`)[1:]
-	of := func(tool string) (head string) {
-		for _, g := range groups {
-			if strings.Contains(g, "<code>"+tool+"</code>") {
-				head, _, _ = strings.Cut(g, "</h3>")
-			}
-		}
-		return head
-	}
-	always := `<strong class="mode allow">allow</strong> <span class="level system">system</span> to <span class="level untrusted">untrusted</span>`
-	if got := of("read"); got == "" || got != of("web_fetch") || !strings.Contains(got, always) {
-		t.Errorf("read is under %s, web_fetch under %s", got, of("web_fetch"))
-	}
-	asks := `<strong class="mode confirm">ask</strong> <span class="level shared">shared</span> to <span class="level untrusted">untrusted</span>`
-	if got := of("exec"); got != of("write") || !strings.Contains(got, asks) {
-		t.Errorf("exec is under %s, write under %s", got, of("write"))
-	}
-	if len(groups) > 12 || of("gateway") == of("exec") {
-		t.Errorf("%d groups", len(groups))
-	}
-	for _, word := range []string{">confirm<", ">restrict<"} {
-		if strings.Contains(page, word) {
-			t.Errorf("the policy says %s", word)
-		}
-	}
-}
-
-func TestHealthSaysHowAllDo(t *testing.T) {
-	r := newRig(t, nil)
-	r.fill(400)
-	page := r.owner().get("health").body
-	for _, want := range []string{"it answers 401", "<dt>asked</dt><dd>100</dd>", "<dt>answered</dt><dd>100</dd>", "<dt>allowed</dt><dd>100 %</dd>", "Rubber stamp?", "Pause the agent"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("health has no %q", want)
-		}
-	}
-}
-
 // flood leaves n questions open that nobody waits for.
 func (r *rig) flood(n int) {
 	r.t.Helper()
@@ -245,7 +132,7 @@ func TestTheViewsAreQuick(t *testing.T) {
 	r.flood(500)
 	r.fill(10_000)
 	b := r.owner()
-	for _, path := range []string{"", "history", "record", "policy", "health", "grants", "talks", "talks/" + conversation.Hash()} {
+	for _, path := range []string{"", "history", "record", "grants"} {
 		best := time.Hour
 		for range 7 {
 			best = min(best, cputest.Elapsed(func() {

@@ -42,7 +42,6 @@ type questions struct {
 	reader   *recordReader
 	consents *consents
 	grants   *grants
-	talks    *talks
 }
 
 // list shows what waits.
@@ -111,7 +110,7 @@ func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id st
 	if _, can := q.o.Rooms.Consents.Offer(m.id(), c); can && v.Open && m.Approver {
 		v.Always = true
 	}
-	q.around(r.Context(), &v, &c.Questions[0].Ask)
+	v.Alike = q.alike(&v, c)
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
@@ -152,13 +151,12 @@ func (q *questions) named(w http.ResponseWriter, r *http.Request, m *member) (c 
 	return nil, o, now, false
 }
 
-// around adds what is around an open question: earlier answers to its like,
-// and the turn that it belongs to.
-func (q *questions) around(ctx context.Context, v *cardView, a *approval.Ask) {
-	if v.Open {
-		v.Alike = q.reader.alike(a)
-		v.Graph = q.talks.graph(ctx, talkAsked(a), a.Run)
+// alike are earlier answers to calls like an open question's.
+func (q *questions) alike(v *cardView, c *approval.Card) []alikeView {
+	if !v.Open {
+		return nil
 	}
+	return q.reader.alike(&c.Questions[0].Ask)
 }
 
 // Tones of what the page says.

@@ -86,21 +86,17 @@ type Options struct {
 	People func() People // as they are now
 	Record Recorder
 	Ledger Ledger // the same, to be read
-	Memory Memory
 
 	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
 	Push     Push
 
-	Rehearsal Rehearsal
-	Policy    func() *policy.Policy
-	Reload    func() Reload
-	Health    func(context.Context) []Check
-	Peer      func(*http.Request) string // the address a request comes from; nil: the connection's
-	URL       *url.URL                   // where the owner opens it, if that has a name; nil: by address
-	Hide      func(string) string        // takes secrets out of a name that others chose; nil: [redact.Line]
-	Session   time.Duration              // how long a login is good; 0 means DefaultSession
-	Log       *slog.Logger               // nil discards
-	Now       func() time.Time           // nil means time.Now
+	Policy  func() *policy.Policy
+	Peer    func(*http.Request) string // the address a request comes from; nil: the connection's
+	URL     *url.URL                   // where the owner opens it, if that has a name; nil: by address
+	Hide    func(string) string        // takes secrets out of a name that others chose; nil: [redact.Line]
+	Session time.Duration              // how long a login is good; 0 means DefaultSession
+	Log     *slog.Logger               // nil discards
+	Now     func() time.Time           // nil means time.Now
 }
 
 // DefaultSession is how long a login is good.
@@ -116,7 +112,7 @@ type Page struct {
 
 // New makes a page.
 func New(o Options) (*Page, error) {
-	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Memory == nil || o.Rehearsal == nil || o.Policy == nil || o.Reload == nil || o.Health == nil {
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Policy == nil {
 		return nil, errors.New("web: all but peer, URL, hide, session, log and clock is needed")
 	}
 	o.Session = cmp.Or(o.Session, DefaultSession)
@@ -193,30 +189,20 @@ func (p *Page) routes() http.Handler {
 	reader := &recordReader{s.site, make(chan struct{}, maxScans)}
 	consents := &consents{site: s.site, reader: reader}
 	grants := &grants{site: s.site, reader: reader, consents: consents}
-	talks := &talks{s.site, reader, grants}
 	mux.HandleFunc("GET "+Root+"assets/{file}", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) })
 	mux.HandleFunc("GET "+Root+"manifest.webmanifest", s.manifest)
 	mux.Handle("GET "+Root+"events", s.member(p.live.events))
 	p.loginRoutes(mux)
 	p.notificationRoutes(mux)
-	questionRoutes(mux, s, &questions{s.site, reader, consents, grants, talks})
+	questionRoutes(mux, s, &questions{s.site, reader, consents, grants})
 	mux.Handle("GET "+Root+"grants", s.view(fresh(grants.list)))
 	mux.Handle("POST "+Root+"grants", s.approver(grants.revoke))
 	mux.Handle("POST "+Root+"consents", s.approver(grants.consent))
-	mux.Handle("GET "+Root+"talks", s.view(talks.list))
-	mux.Handle("GET "+Root+"talks/{hash}", s.view(talks.talk))
-	mux.Handle("POST "+Root+"talks/{hash}", s.approver(talks.discuss))
 	records := &records{s.site, reader}
 	mux.Handle("GET "+Root+"history", s.view(records.history))
 	mux.Handle("GET "+Root+"record", s.view(records.list))
 	mux.Handle("POST "+Root+"record/proof", s.member(records.prove))
 	mux.Handle("GET "+Root+"record/export", s.view(records.export))
-	policies := &policies{s.site}
-	mux.Handle("GET "+Root+"policy", s.view(policies.table))
-	mux.Handle("POST "+Root+"policy", s.member(policies.try))
-	mux.Handle("POST "+Root+"policy/replay", s.approver(policies.rehearse))
-	health := &health{site: s.site, reader: reader, grants: grants}
-	mux.Handle("GET "+Root+"health", s.view(health.draw))
 	return mux
 }
 

@@ -75,7 +75,6 @@ type live struct {
 	bodies   *redact.Redactor // the same, but it shows file bodies
 	auditor  *intent.Auditor  // nil: there is no auditor
 	proxies  []netip.Prefix
-	reload   web.Reload // that put it in force
 }
 
 // setup is what a gateway is made from.
@@ -148,7 +147,7 @@ func openGateway(s setup) (g *gateway, err error) {
 	if err != nil {
 		return g, err
 	}
-	if err = g.openPage(s.config, key, decider, pushing); err != nil {
+	if err = g.openPage(s.config, key, pushing); err != nil {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)

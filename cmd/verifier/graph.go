@@ -8,7 +8,7 @@ import (
 // GraphCmd draws a turn.
 type GraphCmd struct {
 	Turn   string `arg:"" help:"A turn's id or run id, or the reference of a decision or a conversation: its latest turn."`
-	Format string `help:"How to draw it: text, json or svg." enum:"text,json,svg" default:"text"`
+	Format string `help:"How to draw it: text or json." enum:"text,json" default:"text"`
 	owner
 }
 

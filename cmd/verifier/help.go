@@ -218,7 +218,7 @@ In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
 	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for provenance.keep (7 days). If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
 
     $ verifier graph 7Q4K
-    $ verifier graph 1A2B3C4D --format svg > turn.svg` + ownerHelp + `
+    $ verifier graph 1A2B3C4D --format json` + ownerHelp + `
 
 Exit codes: 0 drawn, 3 there is no such turn, 1 error, 2 wrong command line.`,
 	"verifier audit verify": `Every line carries the hash of the line before it and a MAC that only the server can make, and every few hundred lines there is a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.

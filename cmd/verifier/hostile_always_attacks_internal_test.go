@@ -139,7 +139,7 @@ func TestH643RevokingInOneConversation(t *testing.T) {
 	if err != nil || hash == "" {
 		t.Fatal(given, err)
 	}
-	if status, page := v.load(http.MethodPost, "/page/talks/"+hash, url.Values{"what": {"revoke"}}); status != http.StatusOK || !strings.Contains(page, "was ended by") {
+	if status, page := v.load(http.MethodPost, "/page/grants", url.Values{"grant": {hash}}); status != http.StatusOK || !strings.Contains(page, "was ended by") {
 		t.Fatalf("%d\n%s", status, mainOf(page))
 	}
 	r.allow(note("work", "y", there))

@@ -171,11 +171,10 @@ channels: {telegram: {botToken: %q, chatId: 1001, apiUrl: %q}}
 	for _, line := range []string{".grants", ".status", ".pending"} {
 		places[line] = r.reply(line).Text
 	}
-	for _, name := range []string{"", "grants", "talks", "record", "record/export", "health", "policy"} {
+	for _, name := range []string{"", "grants", "history", "record", "record/export"} {
 		_, places["page "+name] = v.load(http.MethodGet, "/page/"+name, nil)
 	}
 	places["cards"] = v.read(places["page "], "/page/cards/")
-	places["conversations"] = v.read(places["page talks"], "/page/talks/")
 	if !strings.Contains(places["page grants"], "[REDACTED") || !strings.Contains(places["details"], "agent:main:[REDACTED") || !strings.Contains(places["pending"], "pending ") {
 		t.Errorf("the grants page, the details or pending shows no card of these:\n%s\n%s\n%s", places["page grants"], places["details"], places["pending"])
 	}

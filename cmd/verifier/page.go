@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"iter"
 	"net"
 	"net/http"
@@ -19,47 +18,23 @@ import (
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/turns"
-	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
 // openPage makes the owner's page, where the config wants one.
-func (g *gateway) openPage(c *config.Config, key hmac.Key, decider *verifier.Verifier, pushing web.Push) (err error) {
+func (g *gateway) openPage(c *config.Config, key hmac.Key, pushing web.Push) (err error) {
 	if !c.Web.Enabled {
 		return nil
 	}
-	record := ledger{recordPath(c, g.state), g.state}
 	g.page, err = web.New(web.Options{
 		Key: key, Desk: g.desk, Rooms: g.desk.Rooms, Tries: g.store, Record: g.record, Log: g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,
-		Ledger: record,
-		Memory: memory{g.store, decider, decider.Turns()},
-
-		Rehearsal: rehearsal{g, record},
-
-		Policy:  func() *policy.Policy { return g.live.Load().policy },
-		Reload:  func() web.Reload { return g.live.Load().reload },
-		Health:  g.pageHealth,
-		Session: c.Web.Session,
+		Policy: func() *policy.Policy { return g.live.Load().policy },
+		Ledger: ledger{recordPath(c, g.state), g.state}, Session: c.Web.Session,
 	})
 	return err
-}
-
-// memory is what the page shows of conversations besides the record.
-type memory struct {
-	store backend
-	*verifier.Verifier
-	*turns.Keeper
-}
-
-// Worst implements web.Memory.
-func (m memory) Worst(ctx context.Context, c session.Conversation) (taint.Level, error) {
-	return m.store.Worst(ctx, c)
 }
 
 // happened passes an event of the desk on to metrics, page and notifier.
@@ -181,24 +156,6 @@ func (l ledger) Verify() (audit.Report, error) {
 		}
 	}
 	return rep, err
-}
-
-// pageHealth is what the page shows of the gateway's health.
-func (g *gateway) pageHealth(ctx context.Context) []web.Check {
-	var out []web.Check
-	for _, c := range g.health(ctx) {
-		check := web.Check{Name: c.Name}
-		if c.Err != nil {
-			check.Fault = c.Err.Error()
-		}
-		out = append(out, check)
-	}
-	for _, r := range g.runtimes() {
-		check := web.Check{Name: r.Name}
-		check.Good, check.Fault = r.Says(time.Now())
-		out = append(out, check)
-	}
-	return out
 }
 
 // openPush is what the page and the notifier share: the devices that people have turned

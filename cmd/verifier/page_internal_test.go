@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -161,33 +160,4 @@ func TestOpenPagesDoNotHoldUpTheEnd(t *testing.T) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("the gateway took %s to end", took)
 	}
-}
-
-// The record hides a secret in a session key. The page finds the conversation all
-// the same, from its card, and knows its state.
-func TestAConversationWithASecretInItsNameIsFoundFromItsCard(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		secret := r.ownSecrets()["owner.token"]
-		in := map[string]any{"sessionKey": "agent:main:" + secret, "agentId": "main", "senderId": "owner", "senderIsOwner": true}
-		r.allow(fetch(in))
-		held := r.hold(sh("touch a", in))
-		r.waits()
-		v := r.visit()
-		v.enter(r.loginLink())
-		_, waiting := v.load(http.MethodGet, "/page/", nil)
-		card := regexp.MustCompile(`/page/cards/[0-9a-f]+`).FindString(waiting)
-		_, whole := v.load(http.MethodGet, card, nil)
-		talk := regexp.MustCompile(`/page/talks/[0-9a-f]{32}`).FindString(whole)
-		status, body := v.load(http.MethodGet, talk, nil)
-		if status != http.StatusOK || !strings.Contains(body, "web_fetch") || !strings.Contains(body, `<span>now</span> <span class="level untrusted">`) || strings.Contains(body, secret) {
-			t.Errorf("%s shows %d\n%s", talk, status, body)
-		}
-		// What the page offers there is about this conversation.
-		if status, body = v.load(http.MethodPost, talk, url.Values{"what": {"reset"}}); status != http.StatusOK || strings.Contains(body, `<span>now</span> <span class="level untrusted">`) {
-			t.Errorf("reset shows %d\n%s", status, body)
-		}
-		r.refuse(r.waits().Ref, "")
-		<-held
-	})
 }

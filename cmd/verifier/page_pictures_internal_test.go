@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/web/webtest"
 )
@@ -19,7 +18,7 @@ var (
 )
 
 // documented are the pictures that the docs show.
-var documented = []string{"waiting-360", "waiting-360-dark", "card-1280", "edit-360", "history-360", "grants-360", "talk-1280"}
+var documented = []string{"waiting-360", "waiting-360-dark", "card-1280", "edit-360", "history-360", "grants-360"}
 
 // looks are both widths in both themes.
 var looks = map[string]webtest.Look{
@@ -74,8 +73,7 @@ func TestPicturesOfThePage(t *testing.T) {
 	p.work()
 	p.questions()
 	p.list()
-	talk := session.Conversation{Client: "default", Key: "agent:main:main"}.Hash()
-	for view, path := range map[string]string{"history": "history", "record": "record", "policy": "policy", "health": "health", "grants": "grants", "talks": "talks", "talk": "talks/" + talk + "?turn=run-1"} {
+	for view, path := range map[string]string{"history": "history", "record": "record", "grants": "grants"} {
 		s.open(p.tab, path)
 		p.shoot(view)
 	}
@@ -85,7 +83,7 @@ func TestPicturesOfThePage(t *testing.T) {
 	p.more()
 }
 
-// work lets an agent do what agents do in a day, with a turn of forty boxes.
+// work lets an agent do what agents do in a day.
 func (p *photographer) work() {
 	ctx := inRun(with(ownerIn("main"), "userMessages", []map[string]any{{"text": "install the backup tool from example.com, please", "senderIsOwner": true}}), "run-1")
 	for i := range 17 {

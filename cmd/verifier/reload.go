@@ -13,7 +13,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/web"
 )
 
 // prepare makes what a config says of secrets, certificate, policy and
@@ -153,7 +152,6 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 		return err
 	}
 	next.cert = cmp.Or(next.cert, g.live.Load().cert) // to end TLS takes a restart
-	next.reload = web.Reload{At: time.Now(), Changed: changed(g.live.Load(), next), Before: g.live.Load().policy}
 	before := g.live.Swap(next)
 	g.record.SetRotation(rotation(c))
 	if err := g.showCertificate(); err != nil {

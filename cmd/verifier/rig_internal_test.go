@@ -392,7 +392,7 @@ func (p *planter) inEvents() {
 func (p *planter) graphs(ctx map[string]any) {
 	p.t.Helper()
 	ref := session.Conversation{Client: config.DefaultClient, Key: fmt.Sprint(ctx["sessionKey"])}.Ref()
-	for _, format := range []string{"json", "text", "svg"} {
+	for _, format := range []string{"json", "text"} {
 		if got := p.do(&p.answers, http.MethodGet, "/api/graphs/"+ref+"?format="+format, nil, "Authorization", "Bearer "+p.token); !bytes.Contains(got, []byte("llm_call")) {
 			p.t.Errorf("no graph: %s", got)
 		}
