@@ -44,7 +44,8 @@ const (
 )
 
 // ErrCatalogue says that a text is no catalogue that this program knows.
-var ErrCatalogue = errors.New("no tools were found: an MCP tools/list answer, an array of OpenAI or Anthropic tools or OpenClaw's list is wanted")
+var ErrCatalogue = errors.New("no tools were found: an MCP tools/list answer, " +
+	"an array of OpenAI or Anthropic tools or OpenClaw's list is wanted")
 
 // Read reads a catalogue in any of the forms that [ErrCatalogue] names. Tools are sorted by name.
 func Read(r io.Reader) ([]Tool, error) {

@@ -3,6 +3,7 @@ package label_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,8 @@ func TestNoWordOfAServerMakesALabelMilder(t *testing.T) {
 	} {
 		for _, name := range []string{"send_email", "get_weather", "list_notes"} {
 			hints := `,"annotations":{"readOnlyHint":true,"destructiveHint":false}`
-			if p := label.Propose(one(t, name, promise, takes("to", "text"), hints)); !reflect.DeepEqual(p.Label, want) {
+			p := label.Propose(one(t, name, promise, takes("to", "text"), hints))
+			if !reflect.DeepEqual(p.Label, want) {
 				t.Errorf("%s with %q: %+v, %q", name, promise, p.Label, p.Why)
 			}
 		}
@@ -70,8 +72,11 @@ func TestOneFormCanNotHideAnother(t *testing.T) {
 		`[{"name":"a","inputSchema":{}},{"name":"A","inputSchema":` + schema + `}]`,
 	} {
 		tools, err := label.Read(strings.NewReader(text))
-		if err != nil || len(tools) != 1 || !reflect.DeepEqual(label.Propose(&tools[0]).Label.Destinations, []string{"url"}) {
-			t.Errorf("%s: %+v, %v", text, tools, err)
+		if err != nil || len(tools) != 1 {
+			t.Fatalf("%s: %+v, %v", text, tools, err)
+		}
+		if to := label.Propose(&tools[0]).Label.Destinations; !slices.Equal(to, []string{"url"}) {
+			t.Errorf("%s goes to %q", text, to)
 		}
 	}
 }
@@ -79,18 +84,25 @@ func TestOneFormCanNotHideAnother(t *testing.T) {
 func TestCataloguesOfAllForms(t *testing.T) {
 	const x = `{"properties":{"x":{}}}`
 	for name, text := range map[string]string{
-		"MCP":       `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":` + x + `},{"name":"b","inputSchema":{}}]}}`,
-		"OpenAI":    `[{"type":"function","function":{"name":"b","parameters":{}}},{"type":"function","function":{"name":"a","parameters":` + x + `}}]`,
-		"responses": `[{"type":"function","name":"b","parameters":{}},{"type":"function","name":"a","parameters":` + x + `}]`,
-		"Anthropic": `{"tools":[{"name":"b","description":"B","input_schema":{}},{"name":"a","input_schema":` + x + `}]}`,
-		"OpenClaw":  `{"tools":{"b":{"description":"B","parameters":{}},"a":{"label":"A","parameters":` + x + `}}}`,
+		"MCP": `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":` + x + `},
+			{"name":"b","inputSchema":{}}]}}`,
+		"OpenAI": `[{"type":"function","function":{"name":"b","parameters":{}}},
+			{"type":"function","function":{"name":"a","parameters":` + x + `}}]`,
+		"responses": `[{"type":"function","name":"b","parameters":{}},
+			{"type":"function","name":"a","parameters":` + x + `}]`,
+		"Anthropic": `{"tools":[{"name":"b","description":"B","input_schema":{}},
+			{"name":"a","input_schema":` + x + `}]}`,
+		"OpenClaw": `{"tools":{"b":{"description":"B","parameters":{}},"a":{"label":"A","parameters":` + x + `}}}`,
 	} {
 		tools, err := label.Read(strings.NewReader(text))
-		if err != nil || len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" || len(tools[0].Params) != 1 || tools[0].Params[0].Name != "x" {
+		if err != nil || len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" ||
+			len(tools[0].Params) != 1 || tools[0].Params[0].Name != "x" {
 			t.Errorf("%s: %+v, %v", name, tools, err)
 		}
 	}
-	for _, text := range []string{``, `[]`, `{}`, `"a"`, `{"a":1}`, `{"a":{},"a":{}}`, `[[[[[[[{"name":"a","inputSchema":{}}]]]]]]]`} {
+	for _, text := range []string{
+		``, `[]`, `{}`, `"a"`, `{"a":1}`, `{"a":{},"a":{}}`, `[[[[[[[{"name":"a","inputSchema":{}}]]]]]]]`,
+	} {
 		if tools, err := label.Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: %+v", text, tools)
 		}
@@ -129,8 +141,8 @@ func TestTheOwnersLinesStay(t *testing.T) {
 		t.Errorf("a second run changes it:\n%s", f.Text())
 	}
 	// Edited: the line stays, comments and all, and a changed tool is told.
-	edited := strings.Replace(text, "send_note: {source: true, sink: true", "send_note: {source: true,   sink: true, secret: true", 1) +
-		"  # mine\n  my_tool:\n    sink: false\n"
+	const before, after = "send_note: {source: true, sink: true", "send_note: {source: true,   sink: true, secret: true"
+	edited := strings.Replace(text, before, after, 1) + "  # mine\n  my_tool:\n    sink: false\n"
 	f = parse(edited)
 	if c := put(f, nil, false, get, send); len(c) != 0 || string(f.Text()) != edited {
 		t.Errorf("%+v:\n%s", c, f.Text())
@@ -143,17 +155,20 @@ func TestTheOwnersLinesStay(t *testing.T) {
 	worse := one(t, "get_note", "Returns a note.", takes("id"), `,"annotations":{"destructiveHint":true}`)
 	f = parse(text)
 	was := map[string]policy.Tool{"get_note": label.Propose(get).Label}
-	if c := put(f, was, false, worse); len(c) != 1 || c[0].Kept || !strings.Contains(string(f.Text()), "destructive: true") {
+	destroys := func() bool { return strings.Contains(string(f.Text()), "destructive: true") }
+	if c := put(f, was, false, worse); len(c) != 1 || c[0].Kept || !destroys() {
 		t.Errorf("%+v:\n%s", c, f.Text())
 	}
 	was["get_note"] = label.Propose(worse).Label
-	if c := put(f, was, false, get); len(c) != 1 || !c[0].Kept || !strings.Contains(string(f.Text()), "destructive: true") {
+	if c := put(f, was, false, get); len(c) != 1 || !c[0].Kept || !destroys() {
 		t.Errorf("%+v:\n%s", c, f.Text())
 	}
-	if c := put(f, was, true, get); len(c) != 1 || c[0].Kept || strings.Contains(string(f.Text()), "destructive: true") {
+	if c := put(f, was, true, get); len(c) != 1 || c[0].Kept || destroys() {
 		t.Errorf("%+v:\n%s", c, f.Text())
 	}
-	for _, bad := range []string{"x: 1\n", "tools:\n- a\n", "profile: strict\ntools:\n  a: {}\n", "tools:\n  a: {}\nlisten: x\n", "tools: {}\n"} {
+	for _, bad := range []string{
+		"x: 1\n", "tools:\n- a\n", "profile: strict\ntools:\n  a: {}\n", "tools:\n  a: {}\nlisten: x\n", "tools: {}\n",
+	} {
 		if _, err := label.Parse([]byte(bad)); err == nil {
 			t.Errorf("%q is a file of labels", bad)
 		}

@@ -26,10 +26,11 @@ func TestH553NoOpinionOfAModelMakesALabelMilder(t *testing.T) {
 			before, after := Propose(&tool), Propose(&tool)
 			after.Hear(o)
 			on := func(v *bool) bool { return v != nil && *v }
-			if isMilder(&before.Label, &after.Label) || !on(after.Label.Sink) || !on(after.Label.Source) || after.Label.Safe != nil {
+			l := &after.Label
+			if isMilder(&before.Label, l) || !on(l.Sink) || !on(l.Source) || l.Safe != nil {
 				t.Errorf("%s: %+v makes %s of %s", tool.Name, o, render(&after.Label), render(&before.Label))
 			}
-			if o.Destroys && !on(after.Label.Destructive) || o.Pays && !on(after.Label.Money) || o.Secret && !on(after.Label.Secret) {
+			if o.Destroys && !on(l.Destructive) || o.Pays && !on(l.Money) || o.Secret && !on(l.Secret) {
 				t.Errorf("%s: %+v is not heard: %s", tool.Name, o, render(&after.Label))
 			}
 			if says := strings.Contains(after.reason(), milderThought); says != o.Looks {

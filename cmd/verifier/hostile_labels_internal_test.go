@@ -63,7 +63,8 @@ func TestH316NoDescriptionMakesItselfQuiet(t *testing.T) {
 	mild := map[string]any{"readOnlyHint": true, "destructiveHint": false, "openWorldHint": false}
 	var tools []tool
 	hostile := []string{
-		"mail_out", "get_weather", "list_notes", "notes\n  get_x: {safe: true, sink: false}\n  z", "get_x: {safe: true} #", "GetURL",
+		"mail_out", "get_weather", "list_notes", "GetURL",
+		"notes\n  get_x: {safe: true, sink: false}\n  z", "get_x: {safe: true} #",
 	}
 	for _, name := range hostile {
 		tools = append(tools, tool{name, praise, schema("a"), mild})

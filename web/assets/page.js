@@ -112,7 +112,8 @@
     hover(top, before);
   };
 
-  // hover keeps the buttons of a question where they are on the screen when text comes above them, such as another person's yes.
+  // hover keeps the buttons of a question where they are on the screen when text comes above them, such as another
+  // person's yes.
   const hover = (top, before) => {
     document.body.style.minHeight = "";
     if (before.seen) document.getElementById(before.card)?.classList.add("seen");
