@@ -9,8 +9,6 @@ import (
 	"net/url"
 
 	"modernc.org/sqlite"
-
-	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // db is one connection and its prepared statements, for one goroutine. It talks
@@ -170,13 +168,4 @@ func (r row) bytes(i int) []byte {
 	}
 	b, _ := r[i].([]byte)
 	return b
-}
-
-// level reads a level; one that we did not write is the worst.
-func (r row) level(i int) taint.Level {
-	n, ok := r[i].(int64)
-	if !ok || n < 0 || n >= taint.Levels {
-		return taint.Untrusted
-	}
-	return taint.Level(n)
 }
