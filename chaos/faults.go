@@ -63,11 +63,7 @@ func (w *world) lanes() [][]fault {
 		{"chat unheard", "by one gateway", 2, 200 * time.Millisecond, 2 * time.Second, muteChat},
 		{"chat in trouble", "500, 429, nonsense, hangs", 2, 200 * time.Millisecond, 2 * time.Second, breakChat},
 	}
-	lanes := [][]fault{store, gateways, chat}
-	if w.tools.clockwork != nil {
-		lanes = append(lanes, []fault{{"gateway's clock jumps", "by minutes, hours or a day, on one machine or on both, and back", 1, 500 * time.Millisecond, 4 * time.Second, jumpGateway}})
-	}
-	return lanes
+	return [][]fault{store, gateways, chat}
 }
 
 // tally is what was done, and when.
@@ -173,20 +169,6 @@ func slowStore(w *world, r *rand.Rand) (func() error, error) {
 func jumpStore(w *world, _ *rand.Rand) (func() error, error) {
 	err := w.redis.knobs.setClock(31 * time.Minute)
 	return func() error { return w.redis.knobs.setClock(0) }, err
-}
-
-// jumpGateway moves the clock that signatures are judged by.
-func jumpGateway(w *world, r *rand.Rand) (func() error, error) {
-	set := func(which, jump int) (err error) {
-		for i, g := range w.gateways {
-			if which>>i&1 == 1 {
-				err = errors.Join(err, g.setClock(jump))
-			}
-		}
-		return err
-	}
-	which := []int{1, 2, 1, 2, 3}[r.IntN(5)]
-	return func() error { return set(which, 0) }, set(which, 1+r.IntN(len(jumps)-1))
 }
 
 func killGateway(w *world, r *rand.Rand) (func() error, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,12 +26,6 @@ type gateway struct {
 	mu   sync.Mutex
 	down spans // when it was not there: from a kill or a stop until it answered again
 	held spans // when it was stopped by a signal
-
-	work  *clockwork
-	unset error    // why its clock can't be set
-	mem   *os.File // of the process, where its clock can be set; nil otherwise
-	jump  int
-	moves history // of its clock
 }
 
 // spans are times, the last of which may be open.
@@ -112,7 +105,7 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 		return nil, err
 	}
 	home := filepath.Join(dir, fmt.Sprint("gateway-", number))
-	g := &gateway{number: number, work: t.clockwork, url: "http://" + local(port), state: home + "/state", config: home + "/verifier.yaml"}
+	g := &gateway{number: number, url: "http://" + local(port), state: home + "/state", config: home + "/verifier.yaml"}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
@@ -137,9 +130,6 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 	if err := g.start(); err != nil {
 		return nil, err
 	}
-	if g.unset = g.rig(); g.unset != nil {
-		g.work = nil // the run goes on without
-	}
 	return g, g.await()
 }
 
@@ -148,7 +138,7 @@ func (g *gateway) begin() error {
 	if err := g.start(); err != nil {
 		return err
 	}
-	return errors.Join(g.rig(), g.await())
+	return g.await()
 }
 
 // await notes when it is there.
@@ -160,51 +150,10 @@ func (g *gateway) await() error {
 	return err
 }
 
-// rig makes its clock one that can be set, and sets it to what it was before it
-// died: that of its machine.
-func (g *gateway) rig() error {
-	if g.work == nil {
-		return nil
-	}
-	mem, err := g.work.install(g.pid(), func() { g.signal(syscall.SIGSTOP) }, func() { g.signal(syscall.SIGCONT) })
-	if err != nil {
-		return fmt.Errorf("%s: its clock: %w", g.name, err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mem = mem
-	return g.work.set(mem, g.jump)
-}
-
-// setClock puts its clock wrong by one of the jumps. One that is down has it when
-// it is back.
-func (g *gateway) setClock(jump int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.jump = jump
-	began := time.Now()
-	defer func() { g.moves = append(g.moves, move{began, time.Now(), jumps[jump]}) }()
-	if g.mem == nil {
-		return nil
-	}
-	return g.work.set(g.mem, jump)
-}
-
-// shift is how far its clock is off now.
-func (g *gateway) shift() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return jumps[g.jump]
-}
-
 // die is a kill or a SIGTERM; it is down from then on.
 func (g *gateway) die(s syscall.Signal) error {
 	g.mu.Lock()
 	g.down.open(time.Now())
-	if g.mem != nil {
-		_ = g.mem.Close()
-		g.mem = nil
-	}
 	g.mu.Unlock()
 	return g.end(s, 10*time.Second)
 }

@@ -77,7 +77,6 @@ type evidence struct {
 // witness is what is known of a gateway.
 type witness struct {
 	down, held spans
-	clock      history
 	record     []entry
 }
 
@@ -107,7 +106,7 @@ func (w *world) judge() (result, error) {
 			return result{}, err
 		}
 		lines += len(record)
-		v.gateways[i] = witness{g.down, g.held, g.moves, record}
+		v.gateways[i] = witness{g.down, g.held, record}
 		if err := command(context.Background(), w.tools.verifier, "audit", "verify", "--config", g.config, "--state", g.state); err != nil {
 			v.accuse("record not intact", "%s: %v", g.name, err)
 		}

@@ -141,22 +141,6 @@ func TestTheJudgeBites(t *testing.T) {
 			v.taps[0].sent, v.taps[0].done = at(3.1), at(3.2)
 		}},
 		{"a runtime's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) { v.calls[0].allowed, v.calls[1].stamp = false, at(400) }},
-		{"a runtime's wrong clock, and the gateway's", "taintPolicy", "", func(v *evidence) {
-			v.calls[0].allowed, v.calls[1].stamp = false, at(1862)
-			v.gateways[0].clock = history{{at(1), at(1), 31 * time.Minute}}
-		}},
-		{"a gateway's wrong clock", "taintPolicy", wronglyAllowed, func(v *evidence) {
-			v.calls[0].allowed = false
-			v.gateways[0].clock = history{{at(1), at(1), -3 * time.Hour}}
-		}},
-		{"a gateway's wrong clock that came right in time", "taintPolicy", "", func(v *evidence) {
-			v.calls[0].allowed = false
-			v.gateways[0].clock = history{{at(1), at(1), -3 * time.Hour}, {at(2.5), at(2.5), 0}}
-		}},
-		{"the other gateway's wrong clock", "taintPolicy", "", func(v *evidence) {
-			v.calls[0].allowed = false
-			v.gateways[1].clock = history{{at(1), at(1), -3 * time.Hour}}
-		}},
 		{"a yes on no card", "person", wronglyAllowed, func(v *evidence) {
 			v.taps = []tap{yes("Allow once", 2.5, "c7n1z")}
 			v.gateways[0].record[1].Card = ""

@@ -117,9 +117,6 @@ func (t *tools) missing() (out []string) {
 	if t.shim == "" {
 		out = append(out, "a slow disk under Redis and jumps of its clock: there is no C compiler, or this is not Linux")
 	}
-	if t.clockwork == nil {
-		out = append(out, fmt.Sprintf("jumps of the gateways' clocks: %v", t.noClockwork))
-	}
 	if t.strace == "" {
 		out = append(out, "a slow disk under the records: strace is not installed, or may not trace")
 	}

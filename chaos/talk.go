@@ -12,7 +12,7 @@ import (
 // used up. Each begins clean, fetches something and goes on tainted.
 func (a *agents) live(ctx context.Context, r *rand.Rand, next func() int) {
 	for ctx.Err() == nil && a.left.Load() > 0 {
-		t := talk{agents: a, r: r, id: next(), beside: r.IntN(4) > 0}
+		t := talk{agents: a, r: r, id: next()}
 		t.calm(ctx)
 		t.taint(ctx)
 		for range 6 + r.IntN(12) {
@@ -24,23 +24,16 @@ func (a *agents) live(ctx context.Context, r *rand.Rand, next func() int) {
 // talk is a conversation.
 type talk struct {
 	*agents
-	r      *rand.Rand
-	id     int
-	beside bool // the runtime is on the machines of the gateways, and has their clocks
-	count  int
-	last   *call // the last that a person may have to be asked for
+	r     *rand.Rand
+	id    int
+	count int
+	last  *call // the last that a person may have to be asked for
 }
 
 func (t *talk) any() int { return t.r.IntN(2) }
 
-// call makes a call to a gateway, by the clock of the runtime.
-func (t *talk) call(tool, mark string, to int) *call {
-	clock := time.Duration(0)
-	if t.beside {
-		clock = t.gateways[to].shift()
-	}
-	return t.draft(t.id, tool, mark, to, clock)
-}
+// call makes a call to a gateway.
+func (t *talk) call(tool, mark string, to int) *call { return t.draft(t.id, tool, mark, to, 0) }
 
 func (t *talk) plain(tool string) *call { return t.call(tool, "", t.any()) }
 

@@ -15,8 +15,6 @@ type tools struct {
 	verifier, toxiproxy, redis string
 	shim                       string // preloaded into Redis; "" where there is no compiler
 	strace                     string // "" where it is missing or not allowed
-	clockwork                  *clockwork
-	noClockwork                error // why there is none
 }
 
 // prepare builds and finds them. What a run can do without is left out, and the
@@ -33,7 +31,6 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 	if err := command(ctx, "go", "build", "-o", t.verifier, "./cmd/verifier"); err != nil {
 		return t, err
 	}
-	t.clockwork, t.noClockwork = findClockwork(t.verifier)
 	shim := filepath.Join(dir, "shim.so")
 	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, "chaos/shim/redis.c") == nil {
 		t.shim = shim

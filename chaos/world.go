@@ -50,9 +50,6 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 		if w.gateways[i], err = openGateway(dir, i, w.redis.urls[i], w.chats, w.toxi, t); err != nil {
 			return w, err
 		}
-		if unset := w.gateways[i].unset; unset != nil {
-			w.tools.clockwork, w.tools.noClockwork = nil, unset
-		}
 	}
 	w.agents = newAgents(w.gateways, p.calls)
 	return w, nil
@@ -90,7 +87,7 @@ func (w *world) aftermath(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		var owner sync.WaitGroup
 		owner.Go(func() { w.chats.allow(ctx, where) })
-		t := talk{agents: w.agents, r: w.random(200 + i), id: afterwards + i, beside: true}
+		t := talk{agents: w.agents, r: w.random(200 + i), id: afterwards + i}
 		last := t.persist(ctx)
 		cancel()
 		owner.Wait()
