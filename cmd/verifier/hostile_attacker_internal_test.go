@@ -156,20 +156,3 @@ func TestH79ASecretsFileThatIsNoFileIsRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestH81ALineIsACommandOrNone(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, nil)
-	r.mustAsk(sh("date", unvouched("m")))
-	code := r.waits().code(t)
-	for _, line := range []string{
-		"please .approve exec " + code, ".approve exec " + code + " 30 and write", ".approve exec " + code + "; .approve all " + code, "> .approve exec " + code,
-		".approve\nexec " + code, ".approve exec " + code + "\n.approve all " + code, ".approve exec " + code[:7], ".approve exec " + code + "0", ".approve exec " + code[:4] + " " + code[4:],
-		".approve exec " + code + " 0", ".approve exec " + code + " -5", ".approve exec " + code + " 1e3", ".approve exec " + code + " 30.5", ".approve exec\u00a0" + code, "。approve exec " + code,
-		"`.approve exec " + code + "`", ".approve * " + code, ".approve exec,write " + code, ".approve  " + code, ".approve ex\u0435c " + code,
-	} {
-		if v := r.reply(line); v.Kind == "counted" {
-			t.Errorf("%q: %+v", line, v)
-		}
-	}
-}

@@ -19,7 +19,6 @@ import (
 const (
 	laptopSecret = "7d1c5a90b3e84f26a1d09c4e"
 	phoneSecret  = "e42b8f6017c95da3308b6ef1"
-	oldSecret    = "91f3c7a25e0d4b86c2f7a03d"
 )
 
 // greeted is standard output that stops a server as soon as it serves.
@@ -198,19 +197,4 @@ func TestH50ATamperedRecordIsNamedByItsFirstBadLine(t *testing.T) {
 			}
 		}
 	})
-}
-
-// clients gives two runtimes a secret of their own each; the laptop's is being
-// replaced.
-func clients(c *config.Config) {
-	c.Webhook.Clients = map[string][]config.Secret{
-		"laptop": {config.NewSecret(laptopSecret), config.NewSecret(oldSecret)}, "phone": {config.NewSecret(phoneSecret)},
-	}
-}
-
-// by is the same gateway, asked with another secret.
-func (r *rig) by(secret string) *rig {
-	other := *r
-	other.secret = secret
-	return &other
 }

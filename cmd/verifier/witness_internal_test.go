@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,23 +160,6 @@ func (r *rig) ready() (int, string) {
 	}
 	a := exchange(r.t, client, req)
 	return a.status, string(a.body)
-}
-
-// command runs a command of the program on the rig's state and store.
-func (r *rig) command(args ...string) {
-	r.t.Helper()
-	args = append(args, "--state", r.state.Dir())
-	if r.cfg.Store.URL.Set() {
-		path := filepath.Join(r.t.TempDir(), "verifier.yaml")
-		if err := os.WriteFile(path, []byte("store: {url: \""+r.cfg.Store.URL.Reveal()+"\"}\n"), 0o600); err != nil {
-			r.t.Fatal(err)
-		}
-		args = append(args, "--config", path)
-	}
-	var out output
-	if code := run(context.Background(), args, &out, &out); code != exitOK {
-		r.t.Fatalf("verifier %s ended with %d: %s", strings.Join(args, " "), code, out.String())
-	}
 }
 
 // byHand runs a statement on the embedded store's file, as a person with

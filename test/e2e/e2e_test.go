@@ -14,8 +14,8 @@ import (
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
-// brief has calls held so shortly that a test may let them run out.
-const brief = "webhook: {hold: 200ms, maxHold: 10s}\n"
+// shown is all that the owner's terminal shows.
+func shown(g *gateway.Gateway) string { return g.Screen.String() + g.Log.String() }
 
 // unvouched is a run of which nothing is said: every acting call is asked about.
 func unvouched(session string) gateway.Context {

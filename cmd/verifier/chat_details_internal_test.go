@@ -59,46 +59,6 @@ func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
 	}
 }
 
-// TestH222WhatAPersonDeniedIsNotNotedAsRun: the runtime reports the block as the call's result, or a result in spite of it. Only the
-// second may have read what the call reads, and the record says which it was.
-func TestH222WhatAPersonDeniedIsNotNotedAsRun(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		result  string
-		secrets bool
-		says    string
-	}{
-		"blocked, as it was told":  {`,"error":true`, false, ""},
-		"run in spite of the deny": {`,"size":300`, true, "of a call that you denied"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			onBoth(t, nil, func(t *testing.T, r *rig) {
-				m := with(ownerIn("h222"), "runId", "r1", "toolCallId", "call-1", "waitMs", 20_000)
-				r.allow(fetch(with(m, "toolCallId", "call-0")))
-				held := r.hold(sh("cat .env", m))
-				r.refuse(r.waits().Ref, "")
-				if a := <-held; a.allowed() {
-					t.Fatalf("got %s", a.raw)
-				}
-				r.takes(returned(m, "exec", `,"toolCallId":"call-1"`+c.result))
-				said := ""
-				for _, e := range r.entries() {
-					said += strings.Join(e.Why, " ") + e.Note
-				}
-				if ran := strings.Contains(said, "The call ran before"); ran || !strings.Contains(said, c.says) {
-					t.Errorf("the record says: %s", said)
-				}
-				if out := fetch(with(ownerIn("h222"), "runId", "r1")); c.secrets { // what has read secrets asks before anything leaves
-					r.mustAsk(out)
-				} else {
-					r.allow(out)
-				}
-			})
-		})
-	}
-}
-
 // TestH223EachOfTwoPeopleHasToSeeTheCall: two people must agree to a write that does not fit the card. One reads all of it, the other
 // says yes by its reference: the file does not count as seen.
 func TestH223EachOfTwoPeopleHasToSeeTheCall(t *testing.T) {

@@ -69,31 +69,6 @@ func TestH380ACallIsSlippedIntoAListThatIsRead(t *testing.T) {
 	r.soundRecord()
 }
 
-// TestH381ADeniedCallInAnotherSpelling: the agent repeats a denied call with other spaces, another order of its arguments, other escapes and
-// another name of the tool.
-func TestH381ADeniedCallInAnotherSpelling(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		untilReady(t, r)
-		m := unvouched("x")
-		held := r.hold(call{tool: "exec", params: `{"command":"make deploy","timeout":9}`, context: m})
-		r.refuse(r.waits().Ref, "not today")
-		<-held
-		for _, again := range []call{
-			{tool: "exec", params: `{"timeout":9,"command":"make deploy"}`}, {tool: "exec", params: "{ \"command\" :\n\t\"make deploy\", \"timeout\": 9 }"},
-			{tool: "exec", params: `{"\u0063ommand":"make\u0020deploy","timeout":9}`}, {tool: "bash", params: `{"timeout":9,"command":"make deploy"}`}, {tool: " EXEC ", params: `{"command":"make deploy","timeout":9}`},
-		} {
-			again.context = m
-			if a := r.deny(again); !strings.Contains(a.Reason, "not today") {
-				t.Errorf("%q %s: %s", again.tool, again.params, a.raw)
-			}
-		}
-		if n := len(r.pending()); n != 0 {
-			t.Errorf("%d cards wait", n)
-		}
-	})
-}
-
 // TestH382AFloodOfEqualQuestions: forty equal calls at once are one question, and one yes lets one of them pass.
 func TestH382AFloodOfEqualQuestions(t *testing.T) {
 	t.Parallel()
