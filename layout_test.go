@@ -58,10 +58,10 @@ var layout = []layer{
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"},         // and nothing else
 	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},                      // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                              // the plugin's own files, for the program to hand out
-	{name: "scripted", packages: "integrations/agents/scripted"},                     // a model by which verifier test tries a coding agent
-	{name: "programs", packages: "cmd/verifier bench packaging/dist", mayImport: "label mcp hook plugin scripted adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
-	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                        // drives the real binary from outside
-	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "suites"}, // fakes as programs, for tests in other languages
+	{name: "scripted", packages: "integrations/agents/e2e/scripted"},                 // a model by which tests try coding agents
+	{name: "programs", packages: "cmd/verifier bench packaging/dist", mayImport: "label mcp hook plugin adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
+	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                                 // drives the real binary from outside
+	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "scripted suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test
 }
 

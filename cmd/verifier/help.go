@@ -65,13 +65,7 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`,
     FAILED  telegram   the bot can't write to chat 123
             hint: …
 
-It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that no person is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.
-
-With --agent it tries a coding agent and nothing else. The real agent is started in this directory, with its own settings and those of the project, and with a model on this machine that makes one call: a command that names the owner's token, which no policy lets pass. No other model is asked.
-
-    $ verifier test --agent claude-code
-    ok      version    Claude Code 2.1.325, which was tried
-    ok      denial     the call was denied, and the model read why` + ownerHelp + `
+It is harmless: the call that it sends is one that no policy lets pass, in a conversation of its own, so that no person is asked and nothing is tainted. It leaves a deny in the record for each client, and one call that could not be authenticated in the metrics. With --send-card people see a card that says that it is a test.` + ownerHelp + `
 
 Exit codes: 0 all is well, 1 something is not, 2 wrong command line.`,
 	"verifier send": `The call is signed with the secret, and the answer's signature is checked: an answer from anyone else counts as an error. Address and secret come from the flags, else from VERIFIER_URL and VERIFIER_SECRET, else from --config, else from the state directory of a server on this machine.

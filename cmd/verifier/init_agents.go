@@ -22,6 +22,7 @@ import (
 // agentWiring is how one coding agent is set up to run the hook.
 type agentWiring struct {
 	name    string
+	program string
 	tried   string            // the version that make e2e-agents runs
 	machine map[string]string // the file for all users, by system; "" for any other
 	user    string            // the file of one user, below the home directory
@@ -45,6 +46,7 @@ const agentTimeout = 600 // seconds that the agent waits for the hook
 var agentWirings = map[string]*agentWiring{
 	"claude-code": {
 		name:    "Claude Code",
+		program: "claude",
 		tried:   "2.1.325",
 		edits:   "2.1.325", // some older ones run their own arguments instead
 		machine: map[string]string{"darwin": "/Library/Application Support/ClaudeCode/managed-settings.json", "": "/etc/claude-code/managed-settings.json"},
@@ -58,6 +60,7 @@ var agentWirings = map[string]*agentWiring{
 	},
 	"codex": {
 		name:    "Codex",
+		program: "codex",
 		tried:   "0.166.0",
 		edits:   "0.166.0", // 0.130.0 refuses other arguments
 		machine: map[string]string{"": "/etc/codex/requirements.toml"},
@@ -67,6 +70,7 @@ var agentWirings = map[string]*agentWiring{
 	},
 	"gemini": {
 		name:    "Gemini CLI",
+		program: "gemini",
 		tried:   "0.61.0",
 		dialogs: "0.61.0", // an older one may run the call instead
 		edits:   "0.61.0",
@@ -80,7 +84,7 @@ var agentWirings = map[string]*agentWiring{
 		remove: func(old []byte) ([]byte, error) { return unwireJSON(old, "gemini") },
 	},
 	"opencode": {
-		name: "opencode", tried: "1.18.33", user: ".config/opencode/plugin/verifier.js",
+		name: "opencode", program: "opencode", tried: "1.18.33", user: ".config/opencode/plugin/verifier.js",
 		weak: "opencode has no settings that are the machine's. A command that writes to this file, or a plugin that does not parse, takes the hook out without a word.",
 		open: "What comes in by @file or as the instructions of a server of tools is not seen.",
 		write: func(_ []byte, command string, _ bool) ([]byte, error) {

@@ -21,7 +21,6 @@ import (
 // TestCmd tries a running server.
 type TestCmd struct {
 	SendCard bool   `help:"Also show a card that asks nothing on every channel."`
-	Agent    string `help:"Try a coding agent instead: claude-code, codex, gemini or opencode. It is started here, with a model of ours that makes one call which must be denied." placeholder:"NAME"`
 	Secret   string `help:"What to sign with. On a shared machine use the variable: others see your command line." env:"VERIFIER_SECRET" placeholder:"TEXT"`
 	owner
 }
@@ -41,9 +40,6 @@ const testPatience = 20 * time.Second
 // Run tries one thing after the other. Without a server there is nothing else
 // to try.
 func (c *TestCmd) Run(a *app) error {
-	if c.Agent != "" {
-		return c.runAgent(a)
-	}
 	t, err := c.target(a, c.URL)
 	if err != nil {
 		return err
@@ -61,28 +57,6 @@ func (c *TestCmd) Run(a *app) error {
 	x.signatures()
 	x.say("refusal", "a wrong signature is refused", x.refusal())
 	x.channels()
-	if x.failed {
-		return exit(exitError)
-	}
-	return nil
-}
-
-// runAgent tries a coding agent. The gateway is the one that the agent's hook knows.
-func (c *TestCmd) runAgent(a *app) error {
-	x := &trial{TestCmd: c, a: a}
-	if agentRuns[c.Agent] != nil {
-		text, known := ofVersion(a, c.Agent)
-		if known {
-			a.printf("ok      %-10s %s\n", "version", text)
-		} else {
-			a.printf("warning %-10s %s\n", "version", text)
-		}
-		if text := ofOtherHooks(c.Agent); text != "" {
-			a.printf("warning %-10s %s\n", "hooks", text)
-		}
-	}
-	good, err := tryAgent(a, c.Agent)
-	x.say("denial", good, err)
 	if x.failed {
 		return exit(exitError)
 	}

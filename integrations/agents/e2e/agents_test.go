@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/integrations/agents/scripted"
+	"github.com/openclaw-verifier/verifier/integrations/agents/e2e/scripted"
 )
 
 // agent is how one agent is run.

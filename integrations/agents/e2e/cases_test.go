@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/integrations/agents/scripted"
+	"github.com/openclaw-verifier/verifier/integrations/agents/e2e/scripted"
 )
 
 func (s *scene) all() {
@@ -16,7 +16,6 @@ func (s *scene) all() {
 	if !strings.Contains(s.record(), filepath.Join(s.work, "ran")) {
 		s.Fatalf("it ran, and the gateway was not asked")
 	}
-	s.tried("")
 	released := make(chan struct{})
 	go s.tap(released)
 	if !s.play(fetch, s.touch()) {
@@ -41,8 +40,6 @@ func (s *scene) all() {
 	if s.play(s.touch()) || !strings.Contains(s.model.Heard(), "can't be reached") {
 		s.Errorf("it ran without the gateway, or the model did not read why")
 	}
-	s.tried("without an answer of the gateway")
-	s.off()
 }
 
 // server lets the agent call a tool of a server: alone, and in a tainted conversation.
@@ -105,7 +102,6 @@ func (s *scene) rewritten() {
 	if !strings.Contains(s.record()[before:], "ran something else than it asked about") || !strings.Contains(s.model.Heard(), "Owner approval required") {
 		s.Errorf("another command ran than was judged, and the record does not say so, or the next call did not ask: %s", s.record()[before:])
 	}
-	s.tried("")
 }
 
 // rewrites are settings with a hook that changes each call.
@@ -133,32 +129,6 @@ func (s *scene) broken() {
 	}
 	if err := os.Rename(hook+".away", hook); err != nil {
 		s.Fatal(err)
-	}
-}
-
-// tried runs `verifier test --agent`: it is content, or it says what is wrong.
-func (s *scene) tried(wrong string) {
-	out, err := s.within(s.Context(), filepath.Join(s.bin, "verifier"), "test", "--agent", s.name).CombinedOutput()
-	if text := string(out); (err == nil) != (wrong == "") || !strings.Contains(text, wrong) || !strings.Contains(text, "version") {
-		s.Errorf("verifier test says %q, want %q", text, wrong)
-	}
-}
-
-// off lets a project switch the hooks off, or takes the plugin out: where that is possible, `verifier test` says so.
-func (s *scene) off() {
-	switch s.name {
-	case "claude-code":
-		s.project(".claude/settings.json", `{"disableAllHooks":true}`)
-		s.tried("it was not the verifier that stopped it") // without a dialog Claude Code denies it by itself
-	case "gemini":
-		s.project(".gemini/settings.json", `{"hooksConfig":{"enabled":false}}`)
-		s.tried("THE CALL RAN")
-	case "opencode":
-		s.put(s.settings, "this does not parse")
-		s.tried("THE CALL RAN")
-	case "codex":
-		s.project(".codex/config.toml", "[features]\nhooks = false\n")
-		s.tried("without an answer of the gateway") // it is still asked: the gateway is down
 	}
 }
 
@@ -193,7 +163,6 @@ func (s *scene) managed() {
 		if !strings.Contains(s.record()[before:], filepath.Join(s.work, "ran")) {
 			s.Errorf("%s: the gateway was not asked", name)
 		}
-		s.tried("")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/openclaw-verifier/verifier/integrations/agents/scripted"
+	"github.com/openclaw-verifier/verifier/integrations/agents/e2e/scripted"
 )
 
 // screen is a terminal that the agent runs in.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/integrations/agents/scripted"
+	"github.com/openclaw-verifier/verifier/integrations/agents/e2e/scripted"
 )
 
 // agent is how one agent is run that has servers of tools, and no hook of ours.
