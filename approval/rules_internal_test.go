@@ -120,11 +120,9 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 		after    time.Duration
 		want     bool
 	}{
-		{"the earliest waiting request", []string{"a", "b"}, false, "", "a", 0, true},
-		{"not the second", []string{"a", "b"}, false, "", "b", 0, false},
-		{"the second once the first has let it lie", []string{"a", "b"}, false, "", "b", grace, true},
-		{"the held request, by its name in the process that holds it", []string{"h.now a"}, false, "", "a", 0, true},
-		{"not the second of the same process", []string{"h.now a", "h.now b"}, false, "", "b", 0, false},
+		{"the earliest waiting request", []string{"h.now a", "h.now b"}, false, "", "a", 0, true},
+		{"not the second", []string{"h.now a", "h.now b"}, false, "", "b", 0, false},
+		{"the second once the first has let it lie", []string{"h.now a", "h.now b"}, false, "", "b", grace, true},
 		{"not while another process holds the first", []string{"other.then a"}, false, "", "b", 0, false},
 		{"at once when the process that held the first was killed", []string{"h.before a"}, false, "", "b", 0, true},
 		{"hidden params: not even then", []string{"h.before a"}, true, "", "b", 0, false},
@@ -132,8 +130,8 @@ func TestWhoMayTakeTheYes(t *testing.T) {
 		{"not after the time is over", nil, false, "", "z", ruleTTL, false},
 		{"not twice", nil, false, "y", "z", 0, false},
 		{"again the one that took it", nil, false, "y", "y", 0, true},
-		{"hidden params: only the held request", []string{"a"}, true, "", "b", grace, false},
-		{"hidden params: the held request", []string{"a"}, true, "", "a", 0, true},
+		{"hidden params: only the held request", []string{"h.now a"}, true, "", "b", grace, false},
+		{"hidden params: the held request", []string{"h.now a"}, true, "", "a", 0, true},
 		{"hidden params: nobody once none is held", nil, true, "", "z", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // onBothCold is onBoth for gateways that the test starts itself.
@@ -213,6 +214,7 @@ func (r *rig) aftermath(s story, get, ls, rm call) {
 // Kill -9 between any two steps of a decision: nothing is allowed that was not
 // approved, nothing is allowed that is not recorded, the level is kept.
 func TestKill9BetweenAnyTwoStepsOfADecision(t *testing.T) {
+	long.Only(t, "kill -9")
 	t.Parallel()
 	const most = 120 // far more steps than the story has
 	atOnce := func(c *config.Config) { c.Webhook.Hold = time.Millisecond }
