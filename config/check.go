@@ -56,7 +56,6 @@ func (k *checker) check() {
 	k.checkNotify()
 	k.checkRedact()
 	k.checkCaution()
-	k.checkReport()
 	k.policyProblems()
 }
 

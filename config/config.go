@@ -74,8 +74,6 @@ type Config struct {
 	// Caution says when a second model is asked whether a call fits what the
 	// user wanted.
 	Caution Caution `yaml:"caution"`
-	// Report says which reports you get about how much you are asked.
-	Report Report `yaml:"report"`
 	// Redact says what is hidden from cards, logs and the record. Logs and the record never have file bodies.
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.

@@ -169,8 +169,6 @@ var keys = []Key{
 	{Path: "caution.auditor.timeoutMs", Text: "how long an answer may take, in milliseconds"},
 	{Path: "caution.auditor.failMode", Text: "what no answer means for a call that would pass: `block`, `warn` (it passes, and the log says so) or `allow`"},
 	{Path: "caution.auditor.mode", Text: "what an answer may do: `advise` (you read it on the card), `escalate` (it may stop what would pass), `autoApprove` (it may also answer for you where only the conversation's level asks)"},
-	{Path: "report", Text: "reports to you about how much you are asked"},
-	{Path: "report.weekly", Unset: "never", Text: "when a line about your last seven days goes to your channels, once over all gateways that share a store: a day, a time and a zone, such as `Mon 09:00 Europe/Berlin`; without a zone, the gateway's own. See [Why was I asked?](why-was-i-asked.md#asked-too-often)"},
 	{Path: "redact", Text: "what is hidden from cards, logs and the record, besides what looks secret"},
 	{Path: "redact.fields", Text: "more member names whose values are hidden"},
 	{Path: "redact.patterns", Text: "more shapes to hide, see [below](#what-is-hidden)"},

@@ -108,7 +108,7 @@ func TestThePatternIsNamed(t *testing.T) {
 	} {
 		v := p.Judge(post, c.view)
 		named := ""
-		if len(v.Why) > 1 && policy.Pattern(v.Why[1].Text) != "" {
+		if len(v.Why) > 1 && v.Tainted {
 			named = v.Why[1].Rule
 		}
 		if named != c.rule || v.Tainted != c.tainted {

@@ -17,17 +17,6 @@ const (
 	unknownText  = "We don't know who started this run, and this changes or sends something."
 )
 
-// Pattern is the name of the pattern that a sentence of a verdict tells of; "" where it tells of none.
-func Pattern(sentence string) string {
-	switch sentence {
-	case rogueText:
-		return "injection and rogue action"
-	case trifectaText:
-		return "lethal trifecta"
-	}
-	return ""
-}
-
 // namePattern marks a sink in a tainted conversation and says which pattern it
 // completes. Where nothing came in that is known of, and the level is bad only
 // because the client does not say who started the run, it says that instead.

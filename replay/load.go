@@ -2,7 +2,6 @@ package replay
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -18,33 +17,6 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
-
-// Load is how often people were asked, by a record, and what they said.
-type Load struct {
-	Since     time.Time    `json:"since"`
-	Until     time.Time    `json:"until"`
-	Questions int          `json:"questions"`
-	PerDay    float64      `json:"perDay"`
-	Yes       int          `json:"yes"`
-	No        int          `json:"no"`
-	Expired   int          `json:"expired"`
-	Withdrawn int          `json:"withdrawn"`
-	Open      int          `json:"open"`          // without an answer in the record
-	Median    float64      `json:"medianSeconds"` // from the question to a person's answer
-	Rules     []LoadItem   `json:"rules"`         // which asked, most first
-	Tools     []LoadItem   `json:"tools"`
-	Always    []AlwaysItem `json:"always"` // what was always allowed, most first
-}
-
-// LoadItem is one kind of questions.
-type LoadItem struct {
-	Name    string  `json:"name"`
-	Asked   int     `json:"asked"`
-	Yes     int     `json:"yes"`
-	No      int     `json:"no"`
-	Expired int     `json:"expired"`
-	Median  float64 `json:"medianSeconds"`
-}
 
 // AlwaysItem is the narrowest yes that would have covered questions which were
 // always answered yes, and none that was denied or left unanswered.
@@ -81,21 +53,14 @@ type Loading struct {
 }
 
 type question struct {
-	entry    audit.Entry
-	answered bool
-	edited   bool   // a person allowed it with other arguments only
-	there    bool   // it was answered at the agent's own terminal, and not by a yes
-	verdict  string // audit.Allow, audit.Deny, "expired", "withdrawn" or ""
-	took     time.Duration
+	entry   audit.Entry
+	edited  bool   // a person allowed it with other arguments only
+	there   bool   // it was answered at the agent's own terminal, and not by a yes
+	verdict string // audit.Allow, audit.Deny, "expired", "withdrawn" or ""
 }
 
 // leastTimes is how often something must have been allowed to be worth a line.
 const leastTimes = 3
-
-// ReadLoad reads a record, plain or compressed with gzip.
-func (l *Loading) ReadLoad(from io.Reader) error {
-	return eachEntry(from, l.Add)
-}
 
 // Add takes in an entry. A test question counts as none.
 func (l *Loading) Add(e *audit.Entry) {
@@ -118,9 +83,6 @@ func (q *question) answer(e *audit.Entry) {
 	case q.verdict == audit.Deny:
 	case e.Decision != "":
 		q.verdict, q.edited = e.Decision, q.edited || e.Edited != ""
-		if len(e.People) > 0 {
-			q.answered, q.took = true, time.Duration(e.People[0].TookMs)*time.Millisecond
-		}
 	case q.verdict != "":
 	case strings.HasPrefix(e.Note, "expired"):
 		q.verdict = "expired"
@@ -132,63 +94,9 @@ func (q *question) answer(e *audit.Entry) {
 // refused reports whether a person said no, also by changing the call or at the agent's own terminal.
 func (q *question) refused() bool { return q.verdict == audit.Deny || q.edited || q.there }
 
-// Report is what has come together.
-func (l *Loading) Report() Load {
-	out := Load{Since: l.Since, Until: l.Until, Questions: len(l.order), Always: l.always()}
-	if days := l.Until.Sub(l.Since).Hours() / 24; days > 0 {
-		out.PerDay = float64(len(l.order)) / days
-	}
-	rules, tools := map[string][]*question{}, map[string][]*question{}
-	for _, q := range l.order {
-		rule := cmp.Or(q.entry.By, "not recorded")
-		rules[rule], tools[q.entry.Tool] = append(rules[rule], q), append(tools[q.entry.Tool], q)
-		switch q.verdict {
-		case "withdrawn":
-			out.Withdrawn++
-		case "":
-			out.Open++
-		}
-	}
-	all := item("", l.order)
-	out.Yes, out.No, out.Expired, out.Median = all.Yes, all.No, all.Expired, all.Median
-	out.Rules, out.Tools = mostAsked(rules), mostAsked(tools)
-	return out
-}
-
-func item(name string, questions []*question) LoadItem {
-	i := LoadItem{Name: name, Asked: len(questions)}
-	var took []time.Duration
-	for _, q := range questions {
-		switch q.verdict {
-		case audit.Allow:
-			i.Yes++
-		case audit.Deny:
-			i.No++
-		case "expired":
-			i.Expired++
-		}
-		if q.answered {
-			took = append(took, q.took)
-		}
-	}
-	if slices.Sort(took); len(took) > 0 {
-		i.Median = took[len(took)/2].Seconds()
-	}
-	return i
-}
-
-func mostAsked(groups map[string][]*question) []LoadItem {
-	out := make([]LoadItem, 0, len(groups))
-	for name, questions := range groups {
-		out = append(out, item(name, questions))
-	}
-	slices.SortFunc(out, func(a, b LoadItem) int { return cmp.Or(cmp.Compare(b.Asked, a.Asked), strings.Compare(a.Name, b.Name)) })
-	return out
-}
-
-// always finds what was always allowed. One question of the same kind that was not, at any level, by any agent and in any spelling, and
+// Always finds what was always allowed. One question of the same kind that was not, at any level, by any agent and in any spelling, and
 // there is none. If one of a tool was refused and the record hides what it was, there is none for the tool.
-func (l *Loading) always() []AlwaysItem {
+func (l *Loading) Always() []AlwaysItem {
 	items, refused, unknown := map[string]*AlwaysItem{}, map[string]bool{}, map[string]bool{}
 	for _, q := range l.order {
 		if q.verdict != audit.Allow || q.edited {

@@ -27,10 +27,6 @@ type Options struct {
 	Visible  func(*approval.Ask) bool // whether a card shows all of a call
 	Approve  Approve                  // empty means Once
 	Progress func(done, of int)       // called now and then; may be nil
-
-	// Watch gets how each call fared, by the places of its session and of itself:
-	// several at a time, and twice where a session was begun again. It may be nil.
-	Watch func(session, call int, f Fate)
 }
 
 // Store is what a run needs of a store: also what the desk keeps there.
@@ -38,16 +34,6 @@ type Store interface {
 	verifier.Store
 	approval.Store
 }
-
-// Fate is how a call fared.
-type Fate string
-
-// The fates.
-const (
-	Passed  Fate = "passes"
-	Asked   Fate = "asks"
-	Refused Fate = "is refused"
-)
 
 // Run plays the sessions and reports.
 func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
@@ -159,7 +145,7 @@ var (
 
 func (p *player) playUndisturbed(ctx context.Context, index int, s *Session) (o *outcome, err error) {
 	for try := range tries {
-		if o, err = p.play(ctx, index, fmt.Sprintf("%d-%d", index, try), s); !errors.Is(err, errFault) || ctx.Err() != nil {
+		if o, err = p.play(ctx, fmt.Sprintf("%d-%d", index, try), s); !errors.Is(err, errFault) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -167,7 +153,7 @@ func (p *player) playUndisturbed(ctx context.Context, index int, s *Session) (o 
 }
 
 // play plays one session from its first call to its last.
-func (p *player) play(ctx context.Context, index int, name string, s *Session) (*outcome, error) {
+func (p *player) play(ctx context.Context, name string, s *Session) (*outcome, error) {
 	out, cards := &outcome{}, map[int]bool{}
 	for n := range s.Calls {
 		c := &s.Calls[n]
@@ -184,25 +170,12 @@ func (p *player) play(ctx context.Context, index int, name string, s *Session) (
 			return nil, fmt.Errorf("session %s: %w", s.ID, errFault)
 		}
 		out.count(c, one, decision.Allow, how.by)
-		if p.o.Watch != nil {
-			p.o.Watch(index, n, fate(one.asked, decision.Allow))
-		}
 		if one.asked {
 			cards[c.Iteration] = true
 		}
 	}
 	out.cards = len(cards)
 	return out, nil
-}
-
-func fate(asked, allowed bool) Fate {
-	switch {
-	case asked:
-		return Asked
-	case allowed:
-		return Passed
-	}
-	return Refused
 }
 
 func (o *outcome) count(c *Call, p *played, allowed bool, by string) {

@@ -90,18 +90,6 @@ func eachLine(from io.Reader, take func(line []byte) error) error {
 	return lines.Err()
 }
 
-// eachEntry calls take with every entry of a record.
-func eachEntry(from io.Reader, take func(e *audit.Entry)) error {
-	return eachLine(from, func(line []byte) error {
-		var e audit.Entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return err
-		}
-		take(&e)
-		return nil
-	})
-}
-
 func plain(from io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(from, 1<<16)
 	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" { // what is too short for it is plain

@@ -102,7 +102,7 @@ func (c *consents) offers(ctx context.Context) (out []offered, err error) {
 	if err != nil || all == nil {
 		return nil, err
 	}
-	for _, item := range all.Report().Always {
+	for _, item := range all.Always() {
 		g, can := item.Consent()
 		if !can {
 			continue

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -22,7 +23,6 @@ import (
 type AuditCmd struct {
 	Verify AuditVerifyCmd `cmd:"" help:"Prove that nothing in the record was changed, or name the first bad line."`
 	Show   AuditShowCmd   `cmd:"" help:"Print the record for people."`
-	Report AuditReportCmd `cmd:"" help:"Show what the auditor objected to, and how often you overruled it."`
 }
 
 // AuditVerifyCmd checks a record.
@@ -181,8 +181,11 @@ type AuditShowCmd struct {
 	Ref      string   `help:"Only the call with this reference, as the agent reads it in a denial." placeholder:"REF"`
 	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, endorse, pause, resume, revoke, event, graph, begin, checkpoint, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,endorse,pause,resume,revoke,event,graph,begin,checkpoint,repair,note,start,stop" default:"" placeholder:"KIND"`
 	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
-	JSON     bool     `help:"Print JSON lines." name:"json"`
+	Auditor  bool     `help:"Count what the auditor objected to and people allowed all the same, by tool." xor:"form"`
+	JSON     bool     `help:"Print JSON lines." name:"json" xor:"form"`
 	recordFlags
+
+	objections objections
 }
 
 // Run prints.
@@ -199,6 +202,9 @@ func (c *AuditShowCmd) Run(a *app) error {
 		if err := c.show(a, path, filter); err != nil {
 			return err
 		}
+	}
+	if c.Auditor {
+		c.objections.print(a)
 	}
 	return nil
 }
@@ -229,6 +235,10 @@ func (c *AuditShowCmd) show(a *app, path string, filter audit.Filter) error {
 }
 
 func (c *AuditShowCmd) print(a *app, l audit.Line) error {
+	if c.Auditor {
+		c.objections.add(&l.Entry)
+		return nil
+	}
 	if !c.JSON {
 		return audit.Print(a.stdout, l.Entry)
 	}
@@ -241,6 +251,37 @@ func (c *AuditShowCmd) print(a *app, l audit.Line) error {
 	}
 	a.printf("%s\n", out)
 	return nil
+}
+
+// objections are the calls that the auditor was against, and whether a person allowed each all the same. The same
+// call in the same conversation counts once, however often the agent tried.
+type objections map[objection]bool
+
+type objection struct{ client, session, sessionID, tool, digest string }
+
+func (o *objections) add(e *audit.Entry) {
+	if e.Kind != audit.KindDecision || e.Auditor != "block" || e.Replay {
+		return
+	}
+	if *o == nil {
+		*o = make(objections)
+	}
+	call := objection{e.Client, e.Session, e.SessionID, e.Tool, e.Digest}
+	(*o)[call] = (*o)[call] || e.Decision == audit.Allow && e.By == "person"
+}
+
+func (o objections) print(a *app) {
+	objected, overruled := map[string]int{}, map[string]int{}
+	for call, allowed := range o {
+		objected[call.tool]++
+		if allowed {
+			overruled[call.tool]++
+		}
+	}
+	a.printf("%8s %9s  %s\n", "objected", "overruled", "tool")
+	for _, tool := range slices.Sorted(maps.Keys(objected)) {
+		a.printf("%8d %9d  %s\n", objected[tool], overruled[tool], printable(tool))
+	}
 }
 
 func (c *AuditShowCmd) filter(now time.Time) (audit.Filter, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/intent/provider/providertest"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/replay"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -200,12 +199,10 @@ func TestSeed001ArticleWithHiddenInstructions(t *testing.T) {
 		if !overruled {
 			t.Error("the record does not show that the owner overruled the auditor")
 		}
-		var counted replay.Auditing
-		for _, e := range r.entries() {
-			counted.Add(&e)
-		}
-		if got := counted.Report(); got.Blocked != 2 || got.Overruled != 1 || len(got.Tools) != 1 || got.Tools[0] != (replay.AuditedItem{Name: "message send", Blocked: 2, Overruled: 1}) {
-			t.Errorf("the report says %+v", got)
+		var out output
+		code := run(t.Context(), []string{"audit", "show", "--auditor", "--state", r.state.Dir()}, &out, &out)
+		if code != exitOK || !strings.HasSuffix(out.String(), "tool\n       2         1  message\n") {
+			t.Errorf("it counts (%d)\n%s", code, &out)
 		}
 	})
 }

@@ -233,17 +233,14 @@ Exit codes: 0 intact, 1 not intact, not complete or not readable.`,
     $ verifier audit show --ref 7Q4K
     $ verifier audit show --person Ann --json
 
-It checks nothing: "verifier audit verify" does.`,
-	"verifier audit report": `Which tools and patterns the auditor was against most, and how often a person allowed the call all the same: where that is often, it is too strict there, or you are too quick. The same call counts once, however often the agent tried.
+With --auditor it counts, by tool, the calls that the auditor objected to and those that a person allowed all the same. Where that is often, it is too strict there, or you are too quick. The same call counts once, however often the agent tried.
 
-    $ verifier audit report
-    asked about              41 calls
-    against                  9, and 2 of them were allowed by a person all the same
-    no answer                1
-    against, by tool         6, 1 overruled  message send
-                             3, 1 overruled  exec
-    against, by pattern      7, 2 overruled  injection and rogue action
-                             2, 0 overruled  none: the policy let it pass`,
+    $ verifier audit show --auditor --since 7d
+    objected overruled  tool
+           3         1  exec
+           6         1  message
+
+It checks nothing: "verifier audit verify" does.`,
 	"verifier version": `All of it comes from the build itself, so that it can't be forgotten. A commit with "modified" was built from a tree with changes.
 
     $ verifier version
@@ -265,9 +262,6 @@ Then add to the config: include: [labels.yaml]`,
     $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
 
 Exit code 3 says that an injected call passed without a person.`,
-	"verifier report": `How many questions you get a day, what you say and how fast, by the rule that asks and by tool, from the record. Then what you always allowed, at least three times: the narrowest lasting yes that would have covered those questions and none that you denied or left unanswered. Give it on the next such card, with "like this" or "exactly this", or accept it on the page, under Grants, where the line says so. What pays, destroys or bears secrets is not listed.
-
-    $ verifier report --since 7d`,
 	"verifier policy test": `Each example is a call and the mode that the policy should have for it, so that a policy has tests like code:
 
     cases:

@@ -96,7 +96,6 @@ func (c *ServeCmd) Run(a *app) error {
 	if c.Config != "" {
 		go seen.watch(ctx, func() []string { return append(filesOf(g.live.Load().config), c.Config) }, func() bool { return g.refused.Load() && c.loads(a) }, watchEvery, hangup)
 	}
-	go g.weekly().run(ctx)
 	return g.Run(ctx, l)
 }
 

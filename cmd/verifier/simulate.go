@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +80,20 @@ func (c *SimulateCmd) policy(a *app) (policy.Config, error) {
 	return cfg.Policy, nil
 }
 
-// play plays the sessions.
+// readFrom lets one file be read, and names it in what is wrong with it.
+func readFrom(name string, read func(io.Reader) error) (err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := read(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// play plays the sessions, on a store that lives no longer than this.
 func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session) (report replay.Report, err error) {
 	rules, _, err := policy.New(cfg)
 	if err != nil {
@@ -96,11 +108,6 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 	}
 	bar := progress(a.stderr)
 	defer bar.clear()
-	return playOn(a.ctx, sessions, replay.Options{Policy: rules, Redactor: redactor, Approve: replay.Approve(c.Approve), Progress: bar.show})
-}
-
-// playOn plays sessions on a store that lives no longer than this.
-func playOn(ctx context.Context, sessions []replay.Session, o replay.Options) (report replay.Report, err error) {
 	dir, err := os.MkdirTemp("", "verifier-simulate-")
 	if err != nil {
 		return report, err
@@ -111,8 +118,9 @@ func playOn(ctx context.Context, sessions []replay.Session, o replay.Options) (r
 		return report, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	o.Store, o.Visible = store, visible
-	return replay.Run(ctx, sessions, o)
+	return replay.Run(a.ctx, sessions, replay.Options{
+		Policy: rules, Redactor: redactor, Approve: replay.Approve(c.Approve), Progress: bar.show, Store: store, Visible: visible,
+	})
 }
 
 func (c *SimulateCmd) print(a *app, r *replay.Report) error {
