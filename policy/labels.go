@@ -35,15 +35,9 @@ type Tool struct {
 	// Leaves says that its arguments leave the machine: it asks once the
 	// conversation has read secrets, also where it is no sink.
 	Leaves *bool `yaml:"leaves"`
-	// Completes says that all it does is to take the one-time code for what was
-	// begun on the same service, see [Quiet].
-	Completes *bool `yaml:"completes"`
 	// Fetches says that it gets the page of its argument url as a stranger would: it
 	// carries no cookies and no login, sends no form, and what it gets is not run.
 	Fetches *bool `yaml:"fetches"`
-	// Service names what it is a tool of. Empty: the server of an
-	// mcp__server__tool; of any other tool it is not known.
-	Service string `yaml:"service"`
 	// Safe puts it on the safe list: it only looks, and may be called at every level.
 	Safe *bool `yaml:"safe"`
 }
@@ -115,9 +109,7 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.destructive, t.Destructive)
 	setIf(&f.secret, t.Secret)
 	setIf(&f.money, t.Money)
-	setIf(&f.completes, t.Completes)
 	setIf(&f.plainFetch, t.Fetches)
-	f.service = t.Service
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}
@@ -126,7 +118,6 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	}
 	setIf(&f.leaves, t.Leaves)
 	b.readSafe(path, f, t.Safe)
-	b.checkCompletes(path, f)
 	b.checkFetches(path, f)
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {

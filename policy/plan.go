@@ -32,14 +32,11 @@ type Plan struct {
 	Anything     bool // it runs a command that may reach the network or run anything; see [Plan.Brings]
 	Workspace    bool // for nothing but that it runs what is in the workspace: see [session.View.Workspace]
 	Writes       Writing
-	TestsAll     bool   // it only builds and tests, and runs all modules of the workspace
-	Attaches     bool   // a line of its text has a file attached
-	OnlyReads    bool   // it is a command in a run of the owner's that only reads in the workspace, and runs nothing from there
-	Foreign      bool   // it puts into files what may be others' work, though nothing of that comes into the conversation
-	Acts         bool   // where [Quiet.Completes] is on: it acts, or may
-	Service      string // where it is on: what the call is a tool of; empty: not known
-	Page         Page   // where [Quiet.Site] is on: the page that it gets without cookies
-	Completes    bool   // its form is that of a call which may complete another one, see [Plan.completing]
+	TestsAll     bool // it only builds and tests, and runs all modules of the workspace
+	Attaches     bool // a line of its text has a file attached
+	OnlyReads    bool // it is a command in a run of the owner's that only reads in the workspace, and runs nothing from there
+	Foreign      bool // it puts into files what may be others' work, though nothing of that comes into the conversation
+	Page         Page // where [Quiet.Site] is on: the page that it gets without cookies
 
 	ruling
 	strict    bool

@@ -131,7 +131,7 @@ func plainHost(host string) bool {
 
 // checkFetches finds labels that contradict each other.
 func (w *problems) checkFetches(path string, f *facts) {
-	if f.plainFetch && (f.dangerous || f.destructive || f.money || f.secret || f.runs || f.looks || f.completes) {
+	if f.plainFetch && (f.dangerous || f.destructive || f.money || f.secret || f.runs || f.looks) {
 		w.fail(path+".fetches", "only a tool that gets pages, with no cookies and no login, may be labelled so: no browser, and nothing that pays, destroys, runs or bears secrets")
 	}
 }

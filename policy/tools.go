@@ -10,7 +10,7 @@ type facts struct {
 	reason string // why it is in this group
 }
 
-// traits are the columns that are yes or no, and the owner's name for its service.
+// traits are the columns that are yes or no.
 type traits struct {
 	safe        bool // may be called at any level: it changes nothing
 	dangerous   bool // asks at every level: it could disable the verifier
@@ -28,9 +28,7 @@ type traits struct {
 	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
 	open        bool // what it runs can be typed into later, and that is not asked about: see [openShell]
 	plainFetch  bool // it gets the page of an address as a stranger would: no cookies, no login, no form
-	completes   bool // all it does is to take the one-time code for what was begun on the same service
 
-	service string // what it is a tool of, as the owner says; empty: see [facts.serviceOf]
 }
 
 // The kinds of tools there are.

@@ -118,21 +118,3 @@ func FuzzRead(f *testing.F) {
 		_, _ = replay.Read(strings.NewReader(text)) // it must only not panic
 	})
 }
-
-// Sessions are played several at once; what one does on a service must not change what another may complete there.
-func TestSessionsShareNothing(t *testing.T) {
-	const pairs = 40
-	buys := `{"id":"buys","user":["Buy it"],"utility":true,"calls":[{"tool":"web_fetch","params":{"url":"https://example.com"}},` +
-		`{"tool":"mcp__shop__checkout","params":{"cart":"1"},"iteration":1},{"tool":"mcp__shop__enter_code","params":{"code":"481516"},"iteration":2}]}`
-	looks := `{"id":"looks","user":["Look"],"attack":true,"calls":[{"tool":"web_fetch","params":{"url":"https://example.com"}},` +
-		`{"tool":"mcp__shop__enter_code","params":{"code":"481516"},"iteration":1,"injected":true}]}`
-	sessions, err := replay.Read(strings.NewReader(strings.Repeat(buys+"\n"+looks+"\n", pairs)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	yes := true
-	r := playWith(t, policy.Config{Quiet: policy.Quiet{Completes: true}, Tools: map[string]policy.Tool{"mcp__shop__enter_code": {Completes: &yes}}}, sessions, replay.Once)
-	if r.PromptsPerBenignTask != 1 || r.PromptsPerAttack != 1 || r.InjectedAllowed != 0 {
-		t.Errorf("%+v", r)
-	}
-}

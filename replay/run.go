@@ -225,6 +225,6 @@ func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {
 		return nil, err
 	}
 	call, err := toolcall.Decode(body)
-	call.Client = key // what a client did on a service counts in its other conversations too: sessions share nothing
+	call.Client = key // what a client writes counts in its other conversations too: sessions share nothing
 	return &call, err
 }

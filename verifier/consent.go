@@ -3,7 +3,6 @@ package verifier
 import (
 	"context"
 
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -13,7 +12,6 @@ import (
 const (
 	ByGrant       = "grant"
 	ByDestination = "destination"
-	ByCompletes   = policy.CompletesRule
 	ByStanding    = "standing-consent"
 )
 

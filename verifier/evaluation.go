@@ -48,7 +48,6 @@ type evaluation struct {
 	auditor *intent.Auditor // nil: there is none
 	opinion *intent.Opinion // what the auditor said, once it was asked
 
-	last    *action        // what the call's service remembers, and may be completed by it; nil: nothing
 	by      string         // what consented
 	person  bool           // a person said yes to this very call
 	visible bool           // the card that was put to people shows all of it

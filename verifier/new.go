@@ -63,8 +63,7 @@ func assemble(o *Options) *Verifier {
 	v.people = &people{o: o, hide: hide, judging: v.judging, texts: known, results: v.results, over: v.turns.IsOver}
 	v.quiet = &quiet{
 		o: o, exposure: seen,
-		actions: actions{hide: hide, over: v.turns.IsOver},
-		sites:   sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
+		sites: sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
 	}
 	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
 	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}

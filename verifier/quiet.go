@@ -12,15 +12,12 @@ type quiet struct {
 	o        *Options
 	exposure *exposure
 
-	actions actions
-	sites   sites
+	sites sites
 }
 
 // reason names the first reason that holds, as the record has it; empty: none does.
 func (q *quiet) reason(t *evaluation) string {
 	switch {
-	case q.actions.lets(t):
-		return ByCompletes
 	case q.o.Shared: // what another process has heard is not known here
 	case q.sites.lets(t):
 		return policy.SiteRule
@@ -42,16 +39,8 @@ func (q *quiet) allowing(t *evaluation) {
 	}
 }
 
-// allowed notes a call that was allowed, for those that complete it.
-func (q *quiet) allowed(t *evaluation) {
-	if t.plan.Acts {
-		q.actions.allowed(t)
-	}
-}
-
 // hear notes what an event changes, and where outside content is from that it reports. The result of a call is noted with the call, where that is known.
 func (q *quiet) hear(h *eventEvaluation) {
-	q.actions.hear(h)
 	if h.report.Raise < taint.Shared || h.heard.Replayed || q.sites.returned(h) {
 		return
 	}

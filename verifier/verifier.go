@@ -100,9 +100,6 @@ func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*poli
 		return v.recorder.refuse(ctx, t, no)
 	}
 	v.judging.runs.counted(c, c.Context.Iteration)
-	if t.plan.Acts {
-		t.last = v.quiet.actions.acts(t)
-	}
 	v.judging.judge(ctx, t)
 	if no := t.refused(); no != nil {
 		return v.recorder.refuse(ctx, t, no)

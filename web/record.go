@@ -425,7 +425,7 @@ func decidedBy(e *audit.Entry) string {
 	}
 	return cmp.Or(map[string]string{
 		verifier.ByGrant: "your grant", verifier.ByStanding: "your standing consent", verifier.ByDestination: "your grant for the same destination",
-		verifier.ByCompletes: "completes what you approved", "auditor": "the auditor", "scope": "not in scope",
+		"auditor": "the auditor", "scope": "not in scope",
 	}[e.By], "policy")
 }
 

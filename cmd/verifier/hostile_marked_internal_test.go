@@ -118,3 +118,17 @@ func TestH606LinksAndSettingsThatChangeWhatIsRead(t *testing.T) {
 		})
 	}
 }
+
+// turnIn is a turn of the owner's in a conversation that has read a page.
+func (r *rig) turnIn(name string) map[string]any {
+	r.t.Helper()
+	m := with(ownerIn(name), "runId", "run-"+name, "sessionId", "s-"+name, "waitMs", 9001)
+	r.allow(fetch(m))
+	return m
+}
+
+// soonAsked makes a call that must ask wait only a moment.
+func soonAsked(c call) call {
+	c.context = with(c.context, "waitMs", 5001)
+	return c
+}
