@@ -15,7 +15,7 @@ func (pl planner) actingArguments(c *toolcall.Call, t *text) {
 	if pl.sink || pl.by != "" {
 		return
 	}
-	fetches := pl.rule.plainFetch || pl.gets
+	fetches := pl.rule.name == "web_fetch" || pl.gets
 	switch {
 	case pl.rule.name == "session_status" && strings.TrimSpace(t.param(paramModel)) != "":
 		pl.actsBy("the model that it sets")

@@ -35,9 +35,6 @@ type Tool struct {
 	// Leaves says that its arguments leave the machine: it asks once the
 	// conversation has read secrets, also where it is no sink.
 	Leaves *bool `yaml:"leaves"`
-	// Fetches says that it gets the page of its argument url as a stranger would: it
-	// carries no cookies and no login, sends no form, and what it gets is not run.
-	Fetches *bool `yaml:"fetches"`
 	// Safe puts it on the safe list: it only looks, and may be called at every level.
 	Safe *bool `yaml:"safe"`
 }
@@ -109,7 +106,6 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.destructive, t.Destructive)
 	setIf(&f.secret, t.Secret)
 	setIf(&f.money, t.Money)
-	setIf(&f.plainFetch, t.Fetches)
 	if t.Sink != nil && !*t.Sink {
 		b.unsink(path, f)
 	}
@@ -118,7 +114,6 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	}
 	setIf(&f.leaves, t.Leaves)
 	b.readSafe(path, f, t.Safe)
-	b.checkFetches(path, f)
 	l := shippedLabels[f.name]
 	if t.Destinations != nil {
 		l.destinations = t.Destinations

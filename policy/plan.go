@@ -36,7 +36,6 @@ type Plan struct {
 	Attaches     bool // a line of its text has a file attached
 	OnlyReads    bool // it is a command in a run of the owner's that only reads in the workspace, and runs nothing from there
 	Foreign      bool // it puts into files what may be others' work, though nothing of that comes into the conversation
-	Page         Page // where [Quiet.Site] is on: the page that it gets without cookies
 
 	ruling
 	strict    bool
@@ -142,7 +141,6 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.build(c, &does)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c, t, &does, p.outside(&does))
-	p.quieting(plan.Plan, c)
 	p.quietCommand(plan.Plan, c, &does)
 	plan.outwards = p.outward(plan.Plan, c, t, &does)
 	plan.tightenOutward()

@@ -19,21 +19,17 @@ type Quiet struct {
 	// Local lets a command pass that only lists and searches files of the workspace,
 	// stages, commits and shows changes there, or says which machine or version it is: see [command.PlainLocal].
 	Local bool `yaml:"local"`
-	// Site lets a page be fetched whose address the user typed in this turn, or that a
-	// page of a host links to which the user typed or a person approved in this turn.
-	Site bool `yaml:"site"`
 }
 
 // The names of the reasons, in the record and in explanations.
 const (
 	localRule = "local"
-	SiteRule  = "site"
 )
 
 // QuietRules are the ids of the reasons that let a call pass which waits only
 // because of what came into the conversation.
 func QuietRules() []string {
-	return []string{localRule, SiteRule, seenRule, lookRule}
+	return []string{localRule, seenRule, lookRule}
 }
 
 // isLocal reports whether the command of a call, which stays inside, only does what can be undone there: its text is in a short table, it starts where the workspace begins,
@@ -87,11 +83,6 @@ func (j *judgement) allowLocal() {
 // InWorkspace reports whether it matters for the call that a person has seen what was written into the workspace: see [session.View.Workspace].
 func (pl *Plan) InWorkspace() bool { return pl.Workspace || pl.local }
 
-// quieting says which of the reasons not to ask a call has the form of.
-func (p *Policy) quieting(pl *Plan, c *toolcall.Call) {
-	p.page(pl, c)
-}
-
 // Clean reports whether no outside content came into a conversation of this level.
 func (pl *Plan) Clean(l taint.Level) bool { return l < pl.from }
 
@@ -100,9 +91,6 @@ func (pl *Plan) Clean(l taint.Level) bool { return l < pl.from }
 func (pl *Plan) Consents() (out []string) {
 	if pl.local {
 		out = append(out, localRule+": if you have seen all that was written into the workspace since outside content came in.")
-	}
-	if site := pl.sites(); site != "" {
-		out = append(out, site)
 	}
 	return out
 }

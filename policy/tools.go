@@ -27,7 +27,6 @@ type traits struct {
 	shows       bool // a file of the workspace that it shows is worth what any other file there is
 	looks       bool // some of its actions only look: as web_fetch does, or at what a command printed
 	open        bool // what it runs can be typed into later, and that is not asked about: see [openShell]
-	plainFetch  bool // it gets the page of an address as a stranger would: no cookies, no login, no form
 
 }
 
@@ -36,7 +35,6 @@ var (
 	safe       = traits{safe: true}
 	safeLeak   = traits{safe: true, strictSink: true}
 	fetches    = traits{safe: true, strictSink: true, leaves: true}
-	webFetch   = traits{safe: true, strictSink: true, leaves: true, plainFetch: true}
 	opens      = traits{safe: true, opens: true}
 	shows      = traits{safe: true, opens: true, shows: true}
 	browses    = traits{sink: true, leaves: true, looks: true}
@@ -113,7 +111,7 @@ var shipped = []facts{
 	{"dir_fetch", local, plain, "reads a directory from a device"},
 
 	// The web.
-	{"web_fetch", untrusted, webFetch, "gets a page: nothing changes, but the address can carry data out"},
+	{"web_fetch", untrusted, fetches, "gets a page: nothing changes, but the address can carry data out"},
 	{"web_search", untrusted, fetches, "asks a search engine: nothing changes, but the query can carry data out"},
 	{"x_search", untrusted, sends, "searches posts by anyone"},
 	{"browser", untrusted, browses, "clicks and submits as the owner"},

@@ -24,7 +24,6 @@ type watched struct {
 	last    int64    // step: as many as its calls if all of them were seen here
 	unseen  bool     // it has something of a conversation that was not all seen here
 	sources []string // tools whose results need caution
-	outside []string // what came in from outside, see [exposure.brought]
 }
 
 const watchSize = 20_000
@@ -38,9 +37,6 @@ func (w *exposure) saw(t *evaluation, v *session.View) session.Holding {
 		one.calls++
 	}
 	one.last = max(one.last, v.Step)
-	if !t.plan.Clean(t.initial) || !t.plan.Clean(v.Level) && len(one.outside) == 0 { // what it came by is not known here
-		one.brings(anyOutside)
-	}
 	if one.whole() && !v.Lost && !w.adrift[t.conv.Client] {
 		return session.HoldsNone
 	}
@@ -78,9 +74,6 @@ func (w *exposure) hand(from, to session.Conversation, all bool) {
 	taker.unseen = taker.unseen || !all || giver.calls == 0 || !giver.whole()
 	for _, tool := range giver.sources {
 		taker.cautious(tool)
-	}
-	if len(giver.outside) > 0 {
-		taker.brings(anyOutside)
 	}
 }
 
@@ -142,40 +135,4 @@ func (w *exposure) find(id [16]byte) *watched {
 	}
 	w.seen.Put(id, one, watchSize)
 	return one
-}
-
-// anyOutside is outside content of which more is not known.
-const anyOutside = "*"
-
-// mostOutside is how many origins of outside content are distinguished in a conversation.
-const mostOutside = 16
-
-// pageOf names pages of a host.
-func pageOf(host string) string { return "page " + host }
-
-// brings notes where outside content came from.
-func (w *watched) brings(from string) {
-	switch {
-	case slices.Contains(w.outside, from):
-	case len(w.outside) >= mostOutside:
-		w.outside = []string{anyOutside}
-	default:
-		w.outside = append(w.outside, from)
-	}
-}
-
-// brought notes that outside content is about to come into a conversation, and from where.
-func (w *exposure) brought(id [16]byte, from string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.find(id).brings(from)
-}
-
-// onlyFrom reports whether all the outside content of a conversation is from where it may be. A process that has not seen all of a conversation can't
-// say so, see [session.HoldsNone].
-func (w *exposure) onlyFrom(id [16]byte, may func(from string) bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := w.look(id)
-	return one != &unknown && !slices.ContainsFunc(one.outside, func(from string) bool { return from == anyOutside || !may(from) })
 }

@@ -60,7 +60,6 @@ type listener struct {
 	judging   *judging
 	admitter  *admitter
 	fresh     *fresh
-	quiet     *quiet
 	auditing  *auditing
 	results   *resultLevels
 	texts     *texts
@@ -88,7 +87,6 @@ func (l *listener) hear(ctx context.Context, h *eventEvaluation) loop.Answer {
 	if e.Name == loop.AfterToolCall {
 		l.auditing.cautionResult(h)
 	}
-	l.quiet.hear(h)
 	if e.Name == loop.AfterLLMCall && !h.heard.Replayed {
 		l.o.Used(e.Tokens, time.Duration(e.LatencyMs)*time.Millisecond)
 	}

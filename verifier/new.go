@@ -61,14 +61,10 @@ func assemble(o *Options) *Verifier {
 	v.judging = &judging{o: o, hide: hide, texts: known, workspace: v.workspace}
 	v.admitter = &admitter{o: o, kin: &kin{o: o, exposure: seen, floor: floor}, jobs: &jobs{o: o, hide: hide}, exposure: seen, floor: floor}
 	v.people = &people{o: o, hide: hide, judging: v.judging, texts: known, results: v.results, over: v.turns.IsOver}
-	v.quiet = &quiet{
-		o: o, exposure: seen,
-		sites: sites{o: o, hide: hide, over: v.turns.IsOver, exposure: seen},
-	}
 	v.auditing = &auditing{o: o, hide: hide, kin: v.admitter.kin, exposure: seen, people: v.people}
 	v.recorder = &recorder{o: o, hide: hide, turns: v.turns}
 	v.listener = &listener{
-		o: o, hide: hide, judging: v.judging, admitter: v.admitter, fresh: v.fresh, quiet: v.quiet, auditing: v.auditing,
+		o: o, hide: hide, judging: v.judging, admitter: v.admitter, fresh: v.fresh, auditing: v.auditing,
 		results: v.results, texts: known, turns: v.turns,
 	}
 	return v

@@ -86,7 +86,6 @@ type Options struct {
 	Lineage   func(client string) []lineage.Key // under which a client fingerprints; nil: where arguments came from is unknown
 	Key       hmac.Key                          // the server key
 	Alone     bool                              // no other process shares the store: what was read of new beginnings need not be read again
-	Shared    bool                              // other processes may: reasons not to ask that rest on what this one has heard of a conversation never hold
 	Settings  func() Settings                   // those in force now; nil means the defaults
 	Auditor   func() *intent.Auditor            // the second model in force now; nil: there is none
 	Log       *slog.Logger                      // nil discards

@@ -35,7 +35,6 @@ type Verifier struct {
 	judging  *judging
 	admitter *admitter
 
-	quiet     *quiet
 	people    *people
 	auditing  *auditing
 	workspace *workspace
