@@ -33,6 +33,12 @@ var (
 	ownCommits = match(`^` + ownName + `(\.\.\.?` + ownName + `)?$`)
 )
 
+// localPath is a path below the workspace: no part of it is hidden, an option or a name with a dot at its end.
+const (
+	localPart = `[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_-])?`
+	localPath = localPart + `(/` + localPart + `)*`
+)
+
 const ownName = `(HEAD|main|master|develop|trunk)`
 
 // takesPaths are those of them that show only what concerns the files behind a --.

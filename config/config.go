@@ -221,7 +221,6 @@ func Default() *Config {
 			MaxHold:   590 * time.Second,
 		},
 		ApprovalTTLSeconds: 1800,
-		Policy:             policy.Config{Quiet: policy.Quiet{Local: true}},
 		Caution: Caution{Defaults: true, Auditor: Auditor{
 			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
 		}},

@@ -87,8 +87,6 @@ var keys = []Key{
 	{Path: "taint", Text: "when a conversation counts as tainted"},
 	{Path: "taint.from", Default: "external", Text: "from this level on, tools that act outside need a person (`untrusted` under `permissive`)"},
 	{Path: "taint.secrets", Default: "ask", Text: "a conversation that has read secrets asks before anything leaves the machine, see [below](#secrets); `off`: only what holds a secret asks"},
-	{Path: "quiet", Text: "reasons for which a call passes unasked although outside content came in, see [labels](labels.md#reasons-not-to-ask)"},
-	{Path: "quiet.local", Default: true, Text: "commands that only list and search files of the workspace, stage, commit and show changes there, or say which machine or version it is"},
 	{Path: "policies", Text: "rules of your own, which only tighten, see [below](#policies)"},
 	{Path: "policies[].name", Text: "what the record and cards call it"},
 	{Path: "policies[].when", Unset: "always", Text: "all of this must be so"},

@@ -100,3 +100,17 @@ func namesShare(tool string, t *text) bool {
 }
 
 var share = regexp.MustCompile(`^\s*@?[\\/]{2}[^\\/]`)
+
+// isPosix reports whether the runtime says that commands run on a system other than Windows: by its name, or else by a path that
+// begins with a slash, and not as a drive or a share of Windows is written there: /c/x, /cygdrive/c/x, //server/x.
+func isPosix(c *toolcall.Call) bool {
+	if name := c.Context.Platform; name != "" {
+		return posix[name]
+	}
+	return strings.HasPrefix(c.Context.Workspace, "/") && !windowsPath.MatchString(c.Context.Workspace)
+}
+
+var (
+	posix       = words("linux darwin freebsd openbsd")
+	windowsPath = regexp.MustCompile(`^/([A-Za-z]|cygdrive)?(/|$)`)
+)

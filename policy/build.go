@@ -54,7 +54,7 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared),
-		inside: b.inside, quiet: b.config.Quiet, gated: b.config.Taint.Secrets != SecretsOff,
+		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls, p.clientCalls = b.runCalls()
 	if u := b.config.Trust.UnknownSender; u != nil {

@@ -25,9 +25,6 @@ type Config struct {
 	MCP MCP `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
-	// Quiet switches on reasons for which a call passes unasked in a tainted
-	// conversation. All are off unless set.
-	Quiet Quiet `yaml:"quiet"`
 	// Policies are the owner's own rules; they only tighten.
 	Policies []Declared `yaml:"policies"`
 	// Scope limits which tools are judged. The others pass, but still count.

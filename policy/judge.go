@@ -64,7 +64,6 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	out.LevelAlone = pl.levelAlone(&out)
 	j.allowSeen()
 	j.allowLook()
-	j.allowLocal()
 	if !v.Lost {
 		j.namePattern()
 	}
@@ -199,6 +198,9 @@ func (r *ruling) ruled(l taint.Level) taint.Mode {
 	}
 	return m
 }
+
+// AllowingRules are the ids of the rules that let a call pass which waits only because of what came into the conversation.
+func AllowingRules() []string { return []string{seenRule, lookRule} }
 
 // AskingRules are the ids of the rules that can make a call wait for a person.
 func AskingRules() []string {

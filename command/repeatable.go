@@ -5,18 +5,6 @@ import (
 	"strings"
 )
 
-// Local reports whether the command was read as no more than what [PlainLocal] lets its text say: it runs only programs of that table, and git is all that it runs from the
-// workspace, see [Command.Runs].
-func (c *Command) Local() bool {
-	if !c.changesNothing() || c.Device || slices.ContainsFunc(c.Runs, func(what string) bool { return !strings.HasPrefix(what, "git ") }) {
-		return false
-	}
-	return len(c.Programs) > 0 && !slices.ContainsFunc(c.Programs, func(p Program) bool { return !localPrograms[p.Name] })
-}
-
-// localPrograms are the programs of [PlainLocal].
-var localPrograms = set("pwd ls git rg grep date uname whoami hostname uptime nproc arch id df free node python python3 ruby perl php gcc clang make docker pip pip3")
-
 // Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its
 // programs are known for that.
 func (c *Command) Repeatable() bool {
