@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,26 +18,9 @@ type announcer struct {
 	turns turns
 }
 
-// reach puts a card where its first stage says. Where no channel of a stage
-// works the next begins at once.
-func (a *announcer) reach(ctx context.Context, c *Card) (stage int, reached bool) {
-	for stage := range max(len(c.stages()), 1) {
-		if stage > 0 {
-			if _, begun := a.begin(ctx, c.ID, stage); !begun {
-				return stage, false
-			}
-		}
-		if a.deliver(ctx, c, stage) {
-			return stage, true
-		}
-	}
-	return 0, false
-}
-
-// deliver sends the card on the channels of a stage and reports whether it
-// reached someone.
-func (a *announcer) deliver(ctx context.Context, c *Card, stage int) bool {
-	names, inbox := a.channels(c, stage)
+// deliver sends the card on its channels and reports whether it reached someone.
+func (a *announcer) deliver(ctx context.Context, c *Card) bool {
+	names, inbox := a.channels(c)
 	sent := make(chan bool, len(names))
 	for _, name := range names {
 		a.runFor(ctx, func(ctx context.Context) { sent <- a.send(ctx, name, c) })
@@ -67,52 +49,37 @@ func (a *announcer) deliver(ctx context.Context, c *Card, stage int) bool {
 	return false
 }
 
-// channels are the names of those that a stage goes to. The inbox counts only
+// channels are the names of those that a card goes to. The inbox counts only
 // where no chat gets the card: people who expect a message don't look there.
-func (a *announcer) channels(c *Card, stage int) (names []string, inbox bool) {
-	stages := c.stages()
-	if stage < len(stages) && len(stages[stage].Channels) > 0 {
-		names = slices.Clone(stages[stage].Channels)
-	} else {
+func (a *announcer) channels(c *Card) (names []string, inbox bool) {
+	if len(c.Questions) > 0 {
+		names = slices.Clone(c.Questions[0].Ask.Channels)
+	}
+	listed := slices.Contains(names, Terminal)
+	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(a.o.Channels))
 	}
-	inbox = a.o.Inbox && (!slices.ContainsFunc(names, func(n string) bool { return n != Terminal }) ||
-		stage < len(stages) && slices.Contains(stages[stage].Channels, Terminal))
+	inbox = a.o.Inbox && (listed || !slices.ContainsFunc(names, func(n string) bool { return n != Terminal }))
 	if a.o.Channels[Terminal] == nil { // there is no screen to print on
 		names = slices.DeleteFunc(names, func(n string) bool { return n == Terminal })
 	}
 	return names, inbox
 }
 
-// serves reports whether this process has any way to put a card where a stage
-// says.
-func (a *announcer) serves(c *Card, stage int) bool {
-	names, inbox := a.channels(c, stage)
-	return inbox || slices.ContainsFunc(names, func(name string) bool { return a.o.Channels[name] != nil })
-}
-
-// shownIn reports whether a stage that has begun puts a card into a channel. Where
-// people look by themselves, they see all.
+// shownIn reports whether a card is put into a channel. Where people look by themselves, they see all.
 func (a *announcer) shownIn(c *Card, channel string) bool {
-	if channel == Terminal || a.o.Channels[channel] == nil {
-		return true
-	}
-	for stage := range c.Stage + 1 {
-		if names, _ := a.channels(c, stage); slices.Contains(names, channel) {
-			return true
-		}
-	}
-	return false
+	names, _ := a.channels(c)
+	return channel == Terminal || a.o.Channels[channel] == nil || slices.Contains(names, channel)
 }
 
 // stranded reports a card that was placed and never shown: the process that was
 // to show it has died, and the call that waited for it with it.
 func (a *announcer) stranded(c *Card, now time.Time) bool {
-	_, inbox := a.channels(c, c.Stage)
+	_, inbox := a.channels(c)
 	return !inbox && len(c.Copies) == 0 && now.Sub(c.Questions[0].Ask.Created) > strandedAfter
 }
 
-// errNoChannel says that a route names a channel that is not open here.
+// errNoChannel says that an agent has a channel that is not open here.
 var errNoChannel = errors.New("approval: there is no such channel here")
 
 func (a *announcer) send(ctx context.Context, name string, c *Card) bool {
@@ -263,51 +230,4 @@ func (t *turns) take(at Copy) (done func()) {
 			delete(t.held, at)
 		}
 	}
-}
-
-// escalate sends an unanswered card to the channels of its next stage, once,
-// whichever process is first; the copies that are out stay. Where no channel of
-// the stage works the one after it begins at once. It reports whether the card
-// still waits.
-func (a *announcer) escalate(ctx context.Context, id string, stage int) bool {
-	c, begun := a.begin(ctx, id, stage)
-	switch {
-	case c == nil:
-		return false
-	case !begun:
-		return true
-	}
-	names, _ := a.channels(c, stage)
-	a.o.Observe(Event{Kind: EventEscalated})
-	a.note(ctx, audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: "escalated to " + strings.Join(names, ", ")})
-	if !a.deliver(ctx, c, stage) && stage+1 < len(c.stages()) {
-		return a.escalate(ctx, id, stage+1)
-	}
-	return true
-}
-
-// errAnswered says that a card does not wait any more.
-var errAnswered = errors.New("approval: the card has been answered")
-
-// begin marks a stage of a card as begun, if the card still waits and the stage has
-// not begun. The card is nil if it does not wait any more.
-func (a *announcer) begin(ctx context.Context, id string, stage int) (_ *Card, begun bool) {
-	c, err := a.change(ctx, id, func(c *Card, now time.Time) (Change, error) {
-		switch {
-		case c.closed(now):
-			return Change{}, errAnswered
-		case c.Stage >= stage:
-			return Change{}, errUnchanged
-		}
-		c.Stage = stage
-		return Change{NotAfter: c.Until()}, nil
-	})
-	switch {
-	case errors.Is(err, errAnswered):
-		return nil, false
-	case c == nil:
-		a.o.Log.ErrorContext(ctx, "a question could not be put to the next in line", "card", id, "err", err)
-		return &Card{}, false // another look may have more luck
-	}
-	return c, err == nil
 }

@@ -97,7 +97,6 @@ const (
 	EventAnswered
 	EventExpired
 	EventUndelivered
-	EventEscalated
 	EventExhausted // an agent has asked too often: a call that needed a person was denied
 )
 

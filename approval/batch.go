@@ -56,10 +56,9 @@ func (pl *placer) extend(c *Card, r *Request) (bool, error) {
 	a.Created, a.Until = r.Now.UTC().Truncate(time.Millisecond), c.Until()
 	a.hide = pl.o.Hide
 	pl.terms().bind(&a)
-	if !sameRoute(&a, first) {
+	if !sameWay(&a, first) {
 		return false, nil
 	}
-	a.Stages = first.Stages
 	q, err := pose(pl.o.Key, c.ID, a, pl.process.holder(r.ID))
 	if err == nil {
 		c.Questions = append(c.Questions, q)

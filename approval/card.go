@@ -24,7 +24,6 @@ type Card struct {
 	Frozen    bool       `json:"frozen,omitzero"` // sent: nothing is added any more
 	Questions []Question `json:"questions"`
 	Copies    []Copy     `json:"copies,omitzero"`
-	Stage     int        `json:"stage,omitzero"`  // the last of its stages that was begun
 	Listed    string     `json:"listed,omitzero"` // seals what a batch card asks about, once it is frozen
 	Ended     bool       `json:"ended,omitzero"`  // a process tells of its expiry, or has
 
@@ -88,9 +87,9 @@ type Ask struct {
 	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
 	Approvals    int                  `json:"approvals"`          // how many must allow it
-	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; empty: every approver
+	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; nil: every approver
 	Barred       string               `json:"barred,omitzero"`    // who may not allow it: the one who asked
-	Stages       []Stage              `json:"stages,omitzero"`    // where it is put, and when
+	Channels     []string             `json:"channels,omitzero"`  // where it is put, by name; nil: in all of them
 	Test         bool                 `json:"test,omitzero"`      // it is about no call: a person wanted to see a question, see [Desk.AskTest]
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`

@@ -10,31 +10,22 @@ import (
 // thousands: each is a name and a timer.
 type follows struct {
 	mu    sync.Mutex
-	cards map[string]*followed
+	cards map[string]*time.Timer // by id, for their expiry
 	ended bool
 }
 
-// followed is one of them, and what is due of it.
-type followed struct {
-	id    string
-	stage int         // the one that is next
-	at    []time.Time // when that and those after it begin, and last when the card expires
-	next  *time.Timer // for the first of these
-}
-
-// set has something done when the next is due of a card, which is followed until
-// it is removed. It reports false once the desk has stopped: then nothing is done.
-func (f *follows) set(c *followed, do func()) bool {
+// set has something done after a while about a card, which is followed until it is removed. It reports false once the
+// desk has stopped: then nothing is done.
+func (f *follows) set(id string, after time.Duration, do func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
 		return false
 	}
 	if f.cards == nil {
-		f.cards = make(map[string]*followed)
+		f.cards = make(map[string]*time.Timer)
 	}
-	f.cards[c.id] = c
-	c.next = time.AfterFunc(time.Until(c.at[0]), func() { f.during(do) })
+	f.cards[id] = time.AfterFunc(after, func() { f.during(do) })
 	return true
 }
 
@@ -47,10 +38,10 @@ func (f *follows) during(do func()) {
 	}
 }
 
-func (f *follows) remove(c *followed) {
+func (f *follows) remove(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.cards, c.id)
+	delete(f.cards, id)
 }
 
 func (f *follows) has(id string) bool {
@@ -63,62 +54,26 @@ func (f *follows) has(id string) bool {
 func (f *follows) end() (ids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, c := range f.cards {
-		c.next.Stop()
+	for id, expiry := range f.cards {
+		expiry.Stop()
 		ids = append(ids, id)
 	}
 	f.cards, f.ended = nil, true
 	return ids
 }
 
-// follow stays with a card that this process has put up: it begins the stages
-// that are due while there is no answer, and tells every copy when the time is
-// up, or that this process stops before it is.
-func (sw *sweeper) follow(c *Card, stage int, now time.Time) {
-	began := time.Now()
-	local := func(at time.Time) time.Time { return began.Add(at.Sub(now)) } // by our clock, however that is set
-	f := &followed{id: c.ID, stage: stage + 1}
-	for i, s := range c.stages() {
-		if i > stage {
-			f.at = append(f.at, local(s.From))
-		}
+// follow stays with a card that this process has put up: it tells every copy when the time is up, or that this process
+// stops before it is.
+func (sw *sweeper) follow(c *Card, now time.Time) {
+	due := func() { sw.run(func(ctx context.Context) { sw.expire(ctx, c.ID) }) }
+	if !sw.follows.set(c.ID, c.Until().Sub(now), due) { // by our clock, however that is set
+		sw.run(func(ctx context.Context) { sw.sayStopped(ctx, c.ID) })
 	}
-	f.at = append(f.at, local(c.Until()))
-	if !sw.await(f) {
-		sw.run(func(ctx context.Context) { sw.sayStopped(ctx, f.id) })
-	}
-}
-
-// await waits for what is due next of a card, without a goroutine.
-func (sw *sweeper) await(f *followed) bool {
-	return sw.follows.set(f, func() {
-		sw.run(func(ctx context.Context) { sw.due(ctx, f) })
-	})
-}
-
-// due does what is due of a card. One that waits no more is only looked at again
-// when it expires.
-func (sw *sweeper) due(ctx context.Context, f *followed) {
-	again := false
-	defer func() {
-		if !again {
-			sw.follows.remove(f)
-		}
-	}()
-	if len(f.at) == 1 {
-		sw.expire(ctx, f.id)
-		return
-	}
-	waits := sw.announcer.escalate(ctx, f.id, f.stage)
-	f.stage, f.at = f.stage+1, f.at[1:]
-	if !waits {
-		f.at = f.at[len(f.at)-1:]
-	}
-	again = sw.await(f)
 }
 
 // expire tells every copy that the card's time is up.
 func (sw *sweeper) expire(ctx context.Context, id string) {
+	defer sw.follows.remove(id)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if c, now, err := sw.load(ctx, id); err == nil {

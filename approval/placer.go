@@ -34,8 +34,7 @@ func (pl *placer) announce(ctx context.Context, id string) error {
 		_, taking := pl.announcer.withdraw(ctx, id, "the record could not be written")
 		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))
 	}
-	stage, reached := pl.announcer.reach(ctx, c)
-	if !reached {
+	if !pl.announcer.deliver(ctx, c) {
 		taken, err := pl.announcer.withdraw(ctx, id, unshown)
 		switch {
 		case (taken || err != nil) && pl.ctx.Err() != nil:
@@ -44,7 +43,7 @@ func (pl *placer) announce(ctx context.Context, id string) error {
 			return ErrNobody
 		}
 	}
-	pl.sweeper.follow(c, stage, now)
+	pl.sweeper.follow(c, now)
 	return nil
 }
 
@@ -112,7 +111,7 @@ func (pl *placer) place(ctx context.Context, requests []*Request, instead string
 	return Placement{}, nil, ErrCodeTaken
 }
 
-// pose fixes what the question is bound to: its route and the clock included.
+// pose fixes what the question is bound to: who may answer and the clock included.
 func (pl *placer) pose(t *terms, id string, r *Request) (Question, error) {
 	a := r.Ask
 	a.Created = r.Now.UTC().Truncate(time.Millisecond)

@@ -8,7 +8,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 )
 
-// sweeper does what time brings: the next stage of a card, its expiry, and what other processes left or changed.
+// sweeper does what time brings: the expiry of a card, and what other processes left or changed.
 type sweeper struct {
 	*cardStore
 
@@ -33,7 +33,6 @@ func (sw *sweeper) sweep(ctx context.Context) {
 	chores := []*chore{
 		{every: sw.o.Poll, next: time.Now().Add(sw.o.Poll), do: sw.poll},
 		{every: pausesEvery, do: sw.readPauses},
-		{every: sw.o.SweepEvery, do: sw.escalateOverdue},
 		{every: sw.o.SweepEvery, do: sw.adoptOrphans},
 	}
 	for ctx.Err() == nil {
@@ -48,35 +47,6 @@ func (sw *sweeper) sweep(ctx context.Context) {
 			}
 		}
 		sleep(ctx, time.Until(next))
-	}
-}
-
-// escalateOverdue begins the stages of cards that are due and were not begun: the
-// process that put them up may be gone.
-func (sw *sweeper) escalateOverdue(ctx context.Context) {
-	if !sw.terms().escalates() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	cards, now, err := sw.openCards(ctx)
-	if err != nil {
-		return // the store's faults are reported where a call meets them
-	}
-	for _, c := range cards {
-		var due []int
-		for stage, s := range c.stages() {
-			if stage > c.Stage && !now.Before(s.From) && sw.announcer.serves(c, stage) {
-				due = append(due, stage)
-			}
-		}
-		if len(due) > 0 {
-			sw.run(func(ctx context.Context) {
-				for _, stage := range due {
-					sw.announcer.escalate(ctx, c.ID, stage)
-				}
-			})
-		}
 	}
 }
 

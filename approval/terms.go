@@ -27,9 +27,6 @@ type Config struct {
 	// StepUp are the stakes for which a yes needs a passkey, see [policy.Stakes].
 	// Nil: none.
 	StepUp []string `yaml:"stepUp"`
-	// Routes say where questions go; the first that fits. Nil, or none that fits:
-	// to every channel and every approver.
-	Routes []Route `yaml:"routes"`
 }
 
 // Person may answer. Their ids on several platforms make one person.
@@ -42,9 +39,10 @@ type Person struct {
 // Terms are what the owner may change while the desk is open.
 type Terms struct {
 	Config
-	TTL    time.Duration // how long a card, and then a yes, is good; 0 means 30 min
-	People []Person      // only these may answer; empty: no one may
-	Names  bool          // record only the names of params
+	TTL    time.Duration    // how long a card, and then a yes, is good; 0 means 30 min
+	People []Person         // only these may answer; empty: no one may
+	Agents map[string]Agent // what is special about single agents, by their ids
+	Names  bool             // record only the names of params
 }
 
 // terms are Terms that were checked, with people by their ids.

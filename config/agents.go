@@ -70,7 +70,7 @@ func listed(agents ast.Node) (list *ast.SequenceNode, rest []*ast.MappingValueNo
 	return list, rest
 }
 
-// agentList reads agents.list as agents.<id> and approval.routes, and says what
+// agentList reads agents.list as agents.<id>, and says what
 // of it belongs to the client.
 func (d *decoder) agentList(doc *document, c *Config) (left []Finding) {
 	if doc.agents == nil {
@@ -89,19 +89,18 @@ func (d *decoder) agentList(doc *document, c *Config) (left []Finding) {
 			d.fail(at.token(), at.path, "has no id", "add id: the agent's, as the runtime names it")
 			continue
 		}
-		if _, twice := c.Policy.Agents[a.ID]; twice {
+		if _, twice := c.Agents[a.ID]; twice {
 			d.fail(at.token(), at.path, "the agent has settings already", "keep one of the two")
 			continue
 		}
-		if c.Policy.Agents == nil {
-			c.Policy.Agents = map[string]policy.Agent{}
+		if c.Agents == nil {
+			c.Agents = map[string]Agent{}
 		}
-		c.Policy.Agents[a.ID] = a.Tools.Verifier.Agent
 		own := at.down("tools", "verifier")
 		settings = append(settings, ast.MappingValue(at.key, ast.String(token.String(a.ID, a.ID, own.token().Position)), own.node))
 		w.clients(own)
 		d.agentSecret(own.down("webhook", "secret"), a.Tools.Verifier.Webhook.Secret, c)
-		d.agentChat(own.down(telegram), &a, c, w)
+		c.Agents[a.ID] = Agent{a.Tools.Verifier.Agent, d.agentChat(own.down(telegram), &a, c, w)}
 	}
 	doc.settle(settings)
 	return left
@@ -162,48 +161,47 @@ func (d *decoder) agentSecret(at spot, s Secret, c *Config) {
 	}
 }
 
-// agentChat makes a route of an agent's Telegram. There is one bot; another chat of
+// agentChat makes channels and approvers of an agent's Telegram. There is one bot; another chat of
 // it goes into channels.telegram.chats.
-func (d *decoder) agentChat(at spot, a *listedAgent, c *Config, w *wrappers) {
+func (d *decoder) agentChat(at spot, a *listedAgent, c *Config, w *wrappers) (asks approval.Agent) {
 	if e := member(at.node, "timeout"); e != nil {
 		w.leave(e, at.path+".timeout", noTimeout)
 	}
 	own, all := a.Tools.Verifier.Telegram, c.Channels[telegram]
 	used := all.s.node != nil && !all.Off()
-	route := approval.Route{Agents: []string{a.ID}}
 	switch {
 	case own.s.node == nil || own.Off() && !used:
-		return
+		return asks
 	case own.Off():
-		route.Channels = []string{approval.Terminal}
+		asks.Channels = []string{approval.Terminal}
 		for _, name := range sortedKeys(c.Channels) {
 			if section := c.Channels[name]; name != telegram && !section.Off() {
-				route.Channels = append(route.Channels, name)
+				asks.Channels = append(asks.Channels, name)
 			}
 		}
 	case !used:
 		d.fail(at.key, at.path, "there is no channels.telegram that is on: an agent's chat is another chat of that bot", "set channels.telegram")
-		return
+		return asks
 	default:
-		route.Channels = []string{telegram}
-		if !d.sameBot(at, a.ID, own, all, c, &route) {
-			return
+		asks.Channels = []string{telegram}
+		if !d.sameBot(at, a.ID, own, all, c, &asks) {
+			return asks
 		}
 	}
-	c.Approval.Routes = append(c.Approval.Routes, route)
-	text := fmt.Sprintf("is read as %s: agents: [%s], channels: [%s]", index("approval.routes", len(c.Approval.Routes)-1), visible(a.ID), strings.Join(route.Channels, ", "))
+	text := fmt.Sprintf("is read as agents.%s: channels: [%s]", visible(a.ID), strings.Join(asks.Channels, ", "))
 	if chat, _ := idText(Raw{s: spot{node: c.Channels[telegram].find("chats")}}.find(a.ID)); chat != "" && !own.Off() {
 		text += ", in the chat " + visible(chat)
 	}
-	if route.Approvers != nil {
-		text += ", approvers: [" + visible(strings.Join(route.Approvers, ", ")) + "]"
+	if asks.Approvers != nil {
+		text += ", approvers: [" + visible(strings.Join(asks.Approvers, ", ")) + "]"
 	}
 	*w.left = append(*w.left, Finding{Severity: Note, Line: at.key.Position.Line, Col: at.key.Position.Column, Path: at.path, Text: text})
+	return asks
 }
 
 // sameBot refuses another bot than channels.telegram has, keeps the agent's chat, and
-// names in the route those who may answer.
-func (d *decoder) sameBot(at spot, agent string, own, all Raw, c *Config, route *approval.Route) bool {
+// names those who may answer.
+func (d *decoder) sameBot(at spot, agent string, own, all Raw, c *Config, asks *approval.Agent) bool {
 	var t agentTelegram
 	if err := own.Decode(&t); err != nil {
 		wrong, _ := errors.AsType[Errors](err)
@@ -230,8 +228,8 @@ func (d *decoder) sameBot(at spot, agent string, own, all Raw, c *Config, route 
 			d.fail(in.key, in.path, "names somebody who is no approver: who answers for one agent must be one", "add the id to approvers")
 			continue
 		}
-		if !slices.Contains(route.Approvers, name) {
-			route.Approvers = append(route.Approvers, name)
+		if !slices.Contains(asks.Approvers, name) {
+			asks.Approvers = append(asks.Approvers, name)
 		}
 	}
 	if t.AllowedUserIDs != nil && len(t.AllowedUserIDs) == 0 {

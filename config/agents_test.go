@@ -26,8 +26,8 @@ func TestSeed003PerAgentLoadsWordForWord(t *testing.T) {
 	if got := strings.Join(c.Policy.Agents["main"].Scope.Include, " "); got != "exec write edit apply_patch" || len(c.Policy.Agents) != 2 {
 		t.Errorf("%+v", c.Policy.Agents)
 	}
-	if len(c.Approval.Routes) != 0 { // Telegram is off in the example
-		t.Errorf("%+v", c.Approval.Routes)
+	if a := c.AskedFor()["main"]; a.Channels != nil || a.Approvers != nil { // Telegram is off in the example
+		t.Errorf("%+v", a)
 	}
 	for _, want := range []string{
 		"agents.list[0].tools.verifier.enabled: is the client's switch",
@@ -46,8 +46,6 @@ const perAgent = `approvers:
 channels:
   telegram: {enabled: true, botToken: "${TELEGRAM_VERIFIER_BOT_TOKEN}", chatId: -5, allowedUserIds: [22]}
   slack: {botToken: x}
-approval:
-  routes: [{tools: [exec], channels: [terminal]}]
 agents:
   dev: {maxIterations: 3}
   list:
@@ -55,22 +53,21 @@ agents:
       tools: {verifier: {scope: {exclude: [read]}, telegram: %s}}
 `
 
-func TestAnAgentsTelegramIsARoute(t *testing.T) {
+func TestAnAgentsTelegramSaysWhoIsAskedAndWhere(t *testing.T) {
 	for own, want := range map[string]string{
-		"{enabled: true}": "{[] [main] [] [telegram] [] 0 []}",
-		"{enabled: true, botToken: '${TELEGRAM_VERIFIER_BOT_TOKEN}', chatId: '-5', timeout: 120}": "{[] [main] [] [telegram] [] 0 []}",
-		"{enabled: true, allowedUserIds: [11, 22]}":                                               "{[] [main] [] [telegram] [Ann telegram 22] 0 []}",
-		"{enabled: false, chatId: 7}":                                                             "{[] [main] [] [terminal slack] [] 0 []}",
+		"{enabled: true}": "{[] [telegram]}",
+		"{enabled: true, botToken: '${TELEGRAM_VERIFIER_BOT_TOKEN}', chatId: '-5', timeout: 120}": "{[] [telegram]}",
+		"{enabled: true, allowedUserIds: [11, 22]}":                                               "{[Ann telegram 22] [telegram]}",
+		"{enabled: false, chatId: 7}":                                                             "{[] [terminal slack]}",
 	} {
 		c, findings := parse(t, fmt.Sprintf(perAgent, own))
-		// What the owner routes by hand comes first, so that an agent's chat sheds none of it.
-		if r := c.Approval.Routes; len(r) != 2 || fmt.Sprint(r[1]) != want {
-			t.Errorf("%s is %v", own, r)
+		if got := fmt.Sprint(c.AskedFor()["main"]); got != want {
+			t.Errorf("%s is %v", own, got)
 		}
 		if c.Policy.Agents["dev"].MaxIterations != 3 || c.Policy.Agents["main"].Scope.Exclude[0] != "read" {
 			t.Errorf("%+v", c.Policy.Agents)
 		}
-		if !said(findings, "12:52 agents.list[0].tools.verifier.telegram: is read as approval.routes[1]: agents: [main], channels: ") {
+		if !said(findings, "10:52 agents.list[0].tools.verifier.telegram: is read as agents.main: channels: [") {
 			t.Errorf("%+v", findings)
 		}
 	}
@@ -95,7 +92,7 @@ func TestAnAgentsOwnChatIsOneOfTheBots(t *testing.T) {
 		if err := c.Channels["telegram"].Decode(&got); err != nil || fmt.Sprint(got.Chats) != want || got.BotToken == "" {
 			t.Errorf("%s: %+v, %v", section, got, err)
 		}
-		if !said(findings, "agents.list[0].tools.verifier.telegram: is read as approval.routes[1]: agents: [main], channels: [telegram], in the chat -6") {
+		if !said(findings, "agents.list[0].tools.verifier.telegram: is read as agents.main: channels: [telegram], in the chat -6") {
 			t.Errorf("%s: %+v", section, findings)
 		}
 	}
@@ -104,7 +101,7 @@ func TestAnAgentsOwnChatIsOneOfTheBots(t *testing.T) {
 	var got struct {
 		Chats map[string]config.UserID `yaml:"chats"`
 	}
-	if err := c.Channels["telegram"].Decode(&got); err == nil || !strings.Contains(err.Error(), "v.yaml:12:86: channels.telegram.chats.main: is here for the second time") {
+	if err := c.Channels["telegram"].Decode(&got); err == nil || !strings.Contains(err.Error(), "v.yaml:10:86: channels.telegram.chats.main: is here for the second time") {
 		t.Errorf("two chats for one agent: %v", err)
 	}
 }
@@ -116,7 +113,7 @@ func TestATelegramsTimeoutIsSaidToHaveNoEffect(t *testing.T) {
 		"tools: {verifier: {telegram: {enabled: true, timeout: 120}}}":     "1:46 channels.telegram." + none,
 		"channels: {telegram: {enabled: false, timeout: 120}}":             "",
 		"channels: {telegram: {chatId: 5}}":                                "",
-		fmt.Sprintf(perAgent, "{enabled: true, chatId: -5, timeout: 120}"): "12:90 agents.list[0].tools.verifier.telegram." + none,
+		fmt.Sprintf(perAgent, "{enabled: true, chatId: -5, timeout: 120}"): "10:90 agents.list[0].tools.verifier.telegram." + none,
 	} {
 		_, findings := parse(t, file)
 		if want != "" && !said(findings, want) || want == "" && said(findings, none) {
@@ -134,9 +131,9 @@ func TestWhatIsWrongInTheListOfAgentsIsNamedWhereItStands(t *testing.T) {
 		"{enabled: false}, scoop: {}":                                                  "verifier.scoop: unknown key\nhint: did you mean \"scope\"?",
 		"{enabled: false}, webhook: {secret: " + good + "}":                            "verifier.webhook.secret: is another secret than webhook.secret",
 		"{enabled: false}, webhook: {urls: x}":                                         "verifier.webhook.urls: unknown key",
-		"{enabled: false}}}\n    - tools: {verifier: {":                                "v.yaml:13:7: agents.list[1]: has no id",
+		"{enabled: false}}}\n    - tools: {verifier: {":                                "v.yaml:11:7: agents.list[1]: has no id",
 		"{enabled: false}}}\n    - id: dev\n      tools: {verifier: {":                 "agents.list[1]: the agent has settings already",
-		"{enabled: false}}}\n    - id: x\n      tool: {verifier: {":                    "v.yaml:14:7: agents.list[1].tool: unknown key\nhint: did you mean \"tools\"?",
+		"{enabled: false}}}\n    - id: x\n      tool: {verifier: {":                    "v.yaml:12:7: agents.list[1].tool: unknown key\nhint: did you mean \"tools\"?",
 		"{enabled: false}}}\n  list:\n    - id: x\n      tools: {verifier: {":          "agents.list: ",
 		"{enabled: false}}}\nagents:\n  list:\n    - id: x\n      tools: {verifier: {": "agents: is here for the second time",
 	} {

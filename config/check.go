@@ -51,7 +51,7 @@ func (k *checker) check() {
 	k.checkStore()
 	k.checkApprovers()
 	k.checkChannels()
-	k.checkRoutes()
+	k.checkAsked()
 	k.checkWeb()
 	k.checkNotify()
 	k.checkRedact()
@@ -197,7 +197,7 @@ type risks struct{ *checker }
 func (k risks) all() []Finding {
 	k.riskyApprovers()
 	k.riskyApprovals()
-	k.riskyRoutes()
+	k.riskyAgents()
 	k.riskyPolicy()
 	k.riskyListen()
 	k.riskyRelays()

@@ -53,6 +53,8 @@ type Config struct {
 	Webhook Webhook `yaml:"webhook"`
 	// Policy is the owner's policy; its keys are at the top of the file.
 	Policy policy.Config `yaml:",inline"`
+	// Agents are settings of single agents, by agent id. What is the policy's of them is in Policy as well.
+	Agents map[string]Agent `yaml:"agents"`
 	// Include are files with labels of tools, such as `verifier label` writes. What
 	// this file says of a tool counts before them.
 	Include []string `yaml:"include"`
@@ -95,6 +97,21 @@ func (c *Config) SecretFiles() []string { return c.secretFiles }
 
 // SecretVariables see SecretFiles.
 func (c *Config) SecretVariables() []string { return c.secretVariables }
+
+// Agent is what holds for one agent: what tightens the policy, who answers for it, and where they are asked.
+type Agent struct {
+	Policy policy.Agent   `yaml:",inline"`
+	Asks   approval.Agent `yaml:",inline"`
+}
+
+// AskedFor says of single agents who answers for them and where they are asked.
+func (c *Config) AskedFor() map[string]approval.Agent {
+	out := make(map[string]approval.Agent, len(c.Agents))
+	for id, a := range c.Agents {
+		out[id] = a.Asks
+	}
+	return out
+}
 
 // Webhook is how calls come in.
 type Webhook struct {

@@ -263,7 +263,9 @@ func fieldsOf(t reflect.Type) map[string][]int {
 		switch {
 		case option == "inline":
 			for key, at := range fieldsOf(f.Type) {
-				fields[key] = slices.Concat(f.Index, at)
+				if _, own := fields[key]; !own { // the outer one counts
+					fields[key] = slices.Concat(f.Index, at)
+				}
 			}
 		case name != "" && name != "-":
 			fields[name] = f.Index

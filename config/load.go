@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -117,6 +118,12 @@ func (r *reading) read(text []byte) (*Config, []Finding, error) {
 		d.value(spot{key: doc.root.GetToken(), node: doc.root}, reflect.ValueOf(c).Elem())
 	}
 	left = append(left, d.agentList(doc, c)...)
+	for id, a := range c.Agents {
+		if c.Policy.Agents == nil {
+			c.Policy.Agents = map[string]policy.Agent{}
+		}
+		c.Policy.Agents[id] = a.Policy
+	}
 	d.include(c)
 	if d.literals && r.open {
 		d.fail(d.secretAt, "", "a secret is in a file that others can read", "chmod 600 "+r.file)

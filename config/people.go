@@ -161,8 +161,7 @@ func (k *checker) checkApprovers() {
 // countsPeople reports whether it matters which ids are one person.
 func (k *checker) countsPeople() bool {
 	self := k.Approval.RequesterMayApprove
-	return k.Approval.Approvals > 1 || self != nil && !*self ||
-		slices.ContainsFunc(k.Approval.Routes, func(r approval.Route) bool { return r.Approvals > 1 })
+	return k.Approval.Approvals > 1 || self != nil && !*self
 }
 
 func (k *checker) checkName(at string, a *Approver, names map[string]string) {

@@ -224,7 +224,7 @@ func (s *schema) wrapped() {
 	one := own(clientsOwn...)
 	one.refer("#/properties/agents/additionalProperties", agent)
 	one.Properties["webhook"] = own(slices.Concat(clientsWebhook, []string{"secret"})...)
-	one.Properties["telegram"] = &schema{Type: "object", Description: "Read as a route in approval.routes."}
+	one.Properties["telegram"] = &schema{Type: "object", Description: "Read as the agent's channels and approvers."}
 	listed := &schema{Type: "object", Others: false, Properties: map[string]*schema{
 		"id":    {Type: "string"},
 		"tools": {Type: "object", Others: false, Properties: map[string]*schema{"verifier": one}},

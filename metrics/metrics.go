@@ -34,7 +34,6 @@ type Metrics struct {
 	answering   prometheus.Histogram
 	reflexes    prometheus.Counter
 	undelivered prometheus.Counter
-	escalated   prometheus.Counter
 	exhausted   prometheus.Counter
 	faults      *prometheus.CounterVec
 	audits      *prometheus.CounterVec
@@ -82,9 +81,6 @@ func New(g Gauges) *Metrics {
 		undelivered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "verifier_undelivered_total", Help: "Cards that a channel could not send.",
 		}),
-		escalated: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_escalations_total", Help: "Questions without an answer that went to the next in line.",
-		}),
 		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "verifier_prompts_refused_total", Help: "Questions that were not put because their agent had asked too many in the hour.",
 		}),
@@ -102,7 +98,7 @@ func New(g Gauges) *Metrics {
 var ofRuntime = sync.OnceValue(func() prometheus.Collector { return collectors.NewGoCollector() })
 
 func (m *Metrics) register(g Gauges) {
-	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.escalated, m.exhausted, m.faults,
+	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.exhausted, m.faults,
 		ofRuntime(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, part := range []string{"store", "record"} {
 		m.faults.WithLabelValues(part)
@@ -148,8 +144,6 @@ func (m *Metrics) Happened(e approval.Event) {
 		m.asked.Inc()
 	case approval.EventUndelivered:
 		m.undelivered.Inc()
-	case approval.EventEscalated:
-		m.escalated.Inc()
 	case approval.EventExhausted:
 		m.exhausted.Inc()
 	case approval.EventExpired:

@@ -23,7 +23,6 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Allow: true, Took: time.Minute})
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Took: time.Second})
 	m.Happened(approval.Event{Kind: approval.EventExpired})
-	m.Happened(approval.Event{Kind: approval.EventEscalated})
 	m.Happened(approval.Event{Kind: approval.EventExhausted})
 	m.Happened(approval.Event{Kind: approval.EventExhausted})
 	w := httptest.NewRecorder()
@@ -38,7 +37,6 @@ func TestWhatHappensIsCounted(t *testing.T) {
 		`verifier_answers_total{answer="expired"} 1`,
 		`verifier_answers_under_two_seconds_total 1`,
 		`verifier_answer_seconds_count 3`,
-		`verifier_escalations_total 1`,
 		`verifier_prompts_refused_total 2`,
 		`verifier_paused 2`,
 		`verifier_open_cards 3`,

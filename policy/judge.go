@@ -202,11 +202,6 @@ func (r *ruling) ruled(l taint.Level) taint.Mode {
 // AllowingRules are the ids of the rules that let a call pass which waits only because of what came into the conversation.
 func AllowingRules() []string { return []string{seenRule, lookRule} }
 
-// AskingRules are the ids of the rules that can make a call wait for a person.
-func AskingRules() []string {
-	return []string{"override", "dangerous", "taintPolicy", "taint-escalation", "closed", "agent", "policy", "iterations", "run-cap", secretsRule, outwardRule}
-}
-
 // firsts are the rules that gave the tool its mode, before any tightening.
 func (r *rule) firsts() (out [taint.Levels]Step) {
 	for _, l := range taint.All() {

@@ -148,7 +148,7 @@ func (c *Config) agentChats() (map[string]int64, error) {
 		if err != nil || chat == 0 {
 			return nil, errors.New("chats must give each agent the number of a chat: write /start to the bot there and it tells you; a group's is negative")
 		}
-		out[strings.ToLower(agent)] = chat // ids are compared without case, as in routes
+		out[strings.ToLower(agent)] = chat // ids are compared without case
 	}
 	return out, nil
 }

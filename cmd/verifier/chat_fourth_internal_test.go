@@ -83,7 +83,7 @@ func TestAFourthChannelIsOneLine(t *testing.T) {
 webhook: {secret: `+firstSecret+`, relayApprovals: {default: [pigeon]}}
 approvers: [{name: Ann, pigeon: ring-7}, {name: Bob, ids: ["pigeon:ring-8"]}]
 channels: {pigeon: {loft: roof, allowedUserIds: [ring-9]}}
-approval: {routes: [{tools: [exec], channels: [pigeon], approvers: [Ann]}]}
+agents: {main: {channels: [pigeon], approvers: [Ann]}}
 `)
 	sent := make(chan string, 1)
 	go func() {
@@ -126,7 +126,7 @@ func TestAFourthChannelIsKnownWhereverChatsAre(t *testing.T) {
 		"approvers: [{name: Ann, ids: ['pigeon:coo']}]":            "is not a pigeon user id",
 		"approvers: [{name: Ann}]":                                 " or pigeon with this person's user id there",
 		"approvers: [{name: Ann, pigeon: ring-1}]":                 "Ann can't be reached",
-		"approval: {routes: [{channels: [pigeon]}]}":               "add channels.pigeon, or take it out here",
+		"agents: {main: {channels: [pigeon]}}":                     "add channels.pigeon, or take it out here",
 		"webhook: {relayApprovals: {default: [dove]}}":             ", pigeon",
 		"approvers: [{name: A, pigeon: ring-1, telegram: ring-1}]": "is not a telegram user id",
 	} {
@@ -149,7 +149,7 @@ func TestAFourthChannelIsKnownWhereverChatsAre(t *testing.T) {
 }
 
 // A chat whose name means something else would take that thing's place: in an
-// approver's entry, before the colon of an id, among the channels of a route.
+// approver's entry, before the colon of an id, among the channels of an agent.
 func TestChatsHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	plain, taken := regexp.MustCompile(`^[a-z][a-z0-9]{1,20}$`), []string{"name", "ids", "token", approval.Terminal}

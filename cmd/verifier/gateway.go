@@ -237,7 +237,7 @@ func (g *gateway) openPasskeys(key hmac.Key) (*passkey.Ring, error) {
 
 // terms are what the desk takes from a config.
 func terms(c *config.Config) approval.Terms {
-	return approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People(), Names: c.Audit.Params == config.ParamsNames}
+	return approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People(), Agents: c.AskedFor(), Names: c.Audit.Params == config.ParamsNames}
 }
 
 // settings are what a decision takes from a config.

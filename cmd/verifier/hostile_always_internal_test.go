@@ -389,7 +389,7 @@ func TestH528WhoMayGiveAStandingConsentAndWhen(t *testing.T) {
 	r := newRig(t, func(c *config.Config) {
 		noteTool(c)
 		c.Approvers = []config.Approver{{Name: "Ann", Token: config.NewSecret(ann), IDs: []string{"token:owner"}}, {Name: "Bob", Token: config.NewSecret(bob)}}
-		c.Approval.Routes = []approval.Route{{Tools: []string{"notes_add"}, Approvers: []string{"Ann"}}}
+		c.Agents = asks(approval.Agent{Approvers: []string{"Ann"}})
 	})
 	untilReady(t, r)
 	m := r.fetchedIn("m")

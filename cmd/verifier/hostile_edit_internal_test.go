@@ -121,7 +121,7 @@ func TestH506WhoMayNotAnswerCanNotEdit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *config.Config) {
 		c.Approvers = []config.Approver{{Name: "alice", Token: config.NewSecret("alices-token-0123456789abcdef")}, {Name: "bob", Token: config.NewSecret("bobs-token-0123456789abcdefgh")}}
-		c.Approval.Routes = []approval.Route{{Tools: []string{"exec"}, Approvers: []string{"alice"}}}
+		c.Agents = asks(approval.Agent{Approvers: []string{"alice"}})
 	})
 	held := r.hold(sh("make deploy", editable("m")))
 	var cards struct {

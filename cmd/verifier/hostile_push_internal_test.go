@@ -126,7 +126,7 @@ func TestAnotherPersonInTheSameBrowserHearsOfWhatWaits(t *testing.T) {
 func TestWhatIsQueuedForOnePersonIsNotSentToAnotherInTheSameBrowser(t *testing.T) {
 	t.Parallel()
 	r, mine, ann := twoPhones(t, func(c *config.Config) {
-		c.Approval.Routes = []approval.Route{{Agents: []string{"main"}, Approvers: []string{"owner"}}}
+		c.Agents = asks(approval.Agent{Approvers: []string{"owner"}})
 	})
 	other := r.device(ann.service, r.loginLink()) // of the owner; it is told after the first one
 	asked, done := make(chan struct{}, 100), make(chan struct{})

@@ -12,14 +12,14 @@ import (
 
 const carol = "chat:3"
 
-// routed is a desk with two chats, three people and routes.
-func routed(t testing.TB, s approval.Store, edit func(*approval.Options), routes ...approval.Route) (d *approval.Desk, first, second *chat) {
+// routed is a desk with two chats, three people and settings of agents.
+func routed(t testing.TB, s approval.Store, edit func(*approval.Options), agents map[string]approval.Agent) (d *approval.Desk, first, second *chat) {
 	t.Helper()
 	first, second = newChat(), newChat()
 	d = openDesk(t, s, func(o *approval.Options) {
 		o.Channels, o.Together = map[string]approval.Channel{"first": first, "second": second}, time.Millisecond
 		o.Terms.People = append(o.Terms.People, approval.Person{Name: "carol", IDs: []string{carol, "telegram:33"}})
-		o.Terms.Routes = routes
+		o.Terms.Agents = agents
 		if edit != nil {
 			edit(o)
 		}
@@ -52,26 +52,20 @@ func (stuck) Send(ctx context.Context, _ *approval.Card) (string, error) {
 	return "", ctx.Err()
 }
 
-func TestAQuestionGoesWhereTheFirstRouteThatFitsSays(t *testing.T) {
-	routes := []approval.Route{
-		{Tools: []string{"bash"}, Agents: []string{"MAIN"}, Channels: []string{"second"}},
-		{Rules: []string{"dangerous"}, Channels: []string{"first"}},
-		{Tools: []string{"write"}, Channels: []string{"first"}},
-	}
+func TestAQuestionGoesWhereItsAgentSays(t *testing.T) {
+	agents := map[string]approval.Agent{"MAIN": {Channels: []string{"second"}}, "quiet": {Channels: []string{"first"}}}
 	for name, c := range map[string]struct {
-		edit          func(a *approval.Ask)
+		agent         string
 		first, second bool
 	}{
-		"by tool and agent, in any spelling": {func(*approval.Ask) {}, false, true},
-		"another agent":                      {func(a *approval.Ask) { a.Agent = "other" }, true, true},
-		"by tool":                            {func(a *approval.Ask) { a.Tool = "write" }, true, false},
-		"by rule":                            {func(a *approval.Ask) { a.Tool, a.Rule = "gateway", "dangerous" }, true, false},
-		"the first that fits":                {func(a *approval.Ask) { a.Rule = "dangerous" }, false, true},
-		"nothing fits":                       {func(a *approval.Ask) { a.Tool = "message" }, true, true},
+		"in any spelling":   {"main", false, true},
+		"another agent":     {"quiet", true, false},
+		"nothing is said":   {"other", true, true},
+		"it names no agent": {"", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, first, second := routed(t, openStore(t), nil, routes...)
-			ruling := ask(t, d, func(r *approval.Request) { c.edit(&r.Ask) })
+			d, first, second := routed(t, openStore(t), nil, agents)
+			ruling := ask(t, d, func(r *approval.Request) { r.Ask.Agent = c.agent })
 			var card *approval.Card
 			if c.first {
 				card = first.card(t)
@@ -87,14 +81,13 @@ func TestAQuestionGoesWhereTheFirstRouteThatFitsSays(t *testing.T) {
 	}
 }
 
-func TestH198ThePendingListShowsNoCodeOfAnotherRoute(t *testing.T) {
+func TestH198ThePendingListShowsNoCodeOfAnotherAgent(t *testing.T) {
 	s := openStore(t)
-	d, first, second := routed(t, s, nil,
-		approval.Route{Tools: []string{"exec"}, Channels: []string{"second"}, Approvers: []string{"bob", "carol"}},
-		approval.Route{Tools: []string{"write"}, Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Hour, Channels: []string{"second"}}}},
-	)
+	d, first, second := routed(t, s, nil, map[string]approval.Agent{
+		"main": {Channels: []string{"second"}, Approvers: []string{"bob", "carol"}}, "helper": {Channels: []string{"first"}},
+	})
 	ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond })
-	ask(t, d, func(r *approval.Request) { r.Ask.Tool, r.Hold = "write", time.Millisecond })
+	ask(t, d, func(r *approval.Request) { r.Ask.Tool, r.Ask.Agent, r.Hold = "write", "helper", time.Millisecond })
 	exec, write := second.card(t), first.card(t)
 	for _, c := range []struct {
 		id, via     string
@@ -113,8 +106,8 @@ func TestH198ThePendingListShowsNoCodeOfAnotherRoute(t *testing.T) {
 	}
 }
 
-func TestOnlyThoseOfTheRouteAnswerAndOthersAreTold(t *testing.T) {
-	d, first, _ := routed(t, openStore(t), nil, approval.Route{Approvers: []string{"bob", "carol"}, Approvals: 2})
+func TestOnlyThoseOfTheAgentAnswerAndOthersAreTold(t *testing.T) {
+	d, first, _ := routed(t, openStore(t), func(o *approval.Options) { o.Terms.Approvals = 2 }, map[string]approval.Agent{"main": {Approvers: []string{"bob", "carol"}}})
 	ruling := ask(t, d, nil)
 	card := first.card(t)
 	for _, action := range []approval.Action{approval.AllowOnce, approval.DenyCall} {
@@ -145,7 +138,7 @@ func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
 	}
 	strict := func(o *approval.Options) { o.Terms.RequesterMayApprove = &no }
 	t.Run("allow", func(t *testing.T) {
-		d, first, _ := routed(t, openStore(t), strict)
+		d, first, _ := routed(t, openStore(t), strict, nil)
 		ruling := ask(t, d, mine)
 		card := first.card(t)
 		if started := card.Questions[0].Ask.Started; started != "the owner wrote directly (carol, telegram:33)" {
@@ -160,7 +153,7 @@ func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
 		}
 	})
 	t.Run("deny", func(t *testing.T) {
-		d, first, _ := routed(t, openStore(t), strict)
+		d, first, _ := routed(t, openStore(t), strict, nil)
 		ruling := ask(t, d, mine)
 		tap(t, d, carol, first.card(t).Handle(approval.DenyCall), "")
 		if r := <-ruling; !r.Denied {
@@ -169,7 +162,7 @@ func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
 	})
 	t.Run("nobody is barred where nobody is known, nor where the owner does not want it", func(t *testing.T) {
 		for _, edit := range []func(r *approval.Request){mine, func(r *approval.Request) { r.Ask.Senders = []string{"telegram:999", "telegram:33x"} }} {
-			d, first, _ := routed(t, openStore(t), nil)
+			d, first, _ := routed(t, openStore(t), nil, nil)
 			ruling := ask(t, d, edit)
 			if o := tap(t, d, carol, first.card(t).Handle(approval.AllowOnce), ""); o.State != approval.Allowed {
 				t.Errorf("told %+v", o)
@@ -178,7 +171,7 @@ func TestWhoAskedMayNotAllowAndMayDeny(t *testing.T) {
 		}
 	})
 	t.Run("where nobody is left, nobody is asked", func(t *testing.T) {
-		d, first, _ := routed(t, openStore(t), strict, approval.Route{Approvers: []string{"carol"}})
+		d, first, _ := routed(t, openStore(t), strict, map[string]approval.Agent{"main": {Approvers: []string{"carol"}}})
 		if err := denied(t, d, mine); !errors.Is(err, approval.ErrNobody) {
 			t.Errorf("%v", err)
 		}
@@ -194,103 +187,17 @@ func denied(t testing.TB, d *approval.Desk, edit func(*approval.Request)) error 
 	return err
 }
 
-func TestAQuestionThatNobodyAnswersGoesToTheNext(t *testing.T) {
-	d, first, second := routed(t, openStore(t), nil, approval.Route{
-		Channels: []string{"first"}, Approvers: []string{"alice"},
-		Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}, Approvers: []string{"bob"}}},
-	})
-	ruling := ask(t, d, nil)
-	card := first.card(t)
-	second.nothing(t)
-	if again := second.card(t); again.ID != card.ID {
-		t.Fatalf("%s, want %s", again.ID, card.ID)
-	}
-	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
-	if r := <-ruling; !r.Yes {
-		t.Errorf("%+v", r)
-	}
-	for name, c := range map[string]*chat{"first": first, "second": second} {
-		if o := c.shows(t); o.State != approval.Allowed || o.By != "bob" {
-			t.Errorf("%s shows %+v", name, o)
-		}
-	}
-}
-
-func TestASettledQuestionGoesNowhere(t *testing.T) {
-	s := openStore(t)
-	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}
-	tending := func(o *approval.Options) { o.SweepEvery = 10 * time.Millisecond }
-	d, first, second := routed(t, s, tending, route)
-	ruling := ask(t, d, nil)
-	tap(t, d, alice, first.card(t).Handle(approval.DenyCall), "")
-	<-ruling
-	other := ask(t, d, func(r *approval.Request) { r.Ask.Tool = "write" })
-	card := second.card(t) // by then the first one would have come
-	if card.Questions[0].Ask.Tool != "write" {
-		t.Errorf("a settled question was escalated: %+v", card)
-	}
-	tap(t, d, alice, card.Handle(approval.DenyCall), "")
-	<-other
-	second.nothing(t)
-}
-
-// The process that put the question up is gone; of those that are left one goes
-// on with it, and once.
-func TestAnyReplicaEscalatesOnce(t *testing.T) {
-	s := openStore(t)
-	route := approval.Route{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}
-	gone, first, _ := routed(t, s, nil, route)
-	asked := request(func(r *approval.Request) { r.Hold = 0 })
-	if r, err := gone.Ask(t.Context(), &asked); err != nil || r.Ref == "" {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	first.card(t)
-	gone.Close()
-	second := newChat()
-	replica := func(o *approval.Options) {
-		o.SweepEvery = 5 * time.Millisecond
-		o.Channels["second"] = second
-	}
-	a, _, _ := routed(t, s, replica, route)
-	routed(t, s, replica, route)
-	lame := func(o *approval.Options) { // it has no such channel, and leaves the stage to who has
-		o.SweepEvery = time.Millisecond
-		delete(o.Channels, "second")
-	}
-	routed(t, s, lame, route)
-	card := second.card(t)
-	tap(t, a, alice, card.Handle(approval.DenyCall), "")
-	second.shows(t)
-	second.nothing(t)
-}
-
-func TestH43WhereNoChannelWorksTheNextIsAskedAtOnce(t *testing.T) {
-	down := func(o *approval.Options) { o.Channels["first"] = broken{newChat()} }
-	d, _, second := routed(t, openStore(t), down, approval.Route{
-		Channels: []string{"first"}, Escalate: []approval.Escalation{{After: time.Hour, Channels: []string{"second"}}},
-	})
-	ruling := ask(t, d, nil)
-	tap(t, d, alice, second.card(t).Handle(approval.AllowOnce), "")
-	if r := <-ruling; !r.Yes {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 	for name, edit := range map[string]func(o *approval.Options){
 		"all chats are down, and the inbox does not count": func(o *approval.Options) {
 			o.Channels = map[string]approval.Channel{"first": broken{newChat()}, "second": broken{newChat()}}
 		},
-		"the only chat of the route is not there": func(o *approval.Options) {
-			o.Terms.Routes = []approval.Route{{Channels: []string{"third"}}}
-		},
-		"every step of the route is down": func(o *approval.Options) {
-			o.Channels = map[string]approval.Channel{"first": broken{newChat()}, "second": broken{newChat()}}
-			o.Terms.Routes = []approval.Route{{Channels: []string{"first"}, Escalate: []approval.Escalation{{After: 2 * time.Second, Channels: []string{"second"}}}}}
+		"the only chat of the agent is not there": func(o *approval.Options) {
+			o.Terms.Agents = map[string]approval.Agent{"main": {Channels: []string{"third"}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, _, _ := routed(t, openStore(t), edit)
+			d, _, _ := routed(t, openStore(t), edit, nil)
 			began := time.Now()
 			if err := denied(t, d, nil); !errors.Is(err, approval.ErrNobody) {
 				t.Errorf("%v", err)
@@ -303,15 +210,15 @@ func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the terminal counts where there is no chat, or where the route says so", func(t *testing.T) {
+	t.Run("the terminal counts where there is no chat, or where the agent has it", func(t *testing.T) {
 		for _, edit := range []func(o *approval.Options){
 			func(o *approval.Options) { o.Channels = nil },
 			func(o *approval.Options) {
 				o.Channels["first"] = broken{newChat()}
-				o.Terms.Routes = []approval.Route{{Channels: []string{"first", approval.Terminal}}}
+				o.Terms.Agents = map[string]approval.Agent{"main": {Channels: []string{"first", approval.Terminal}}}
 			},
 		} {
-			d, _, _ := routed(t, openStore(t), edit)
+			d, _, _ := routed(t, openStore(t), edit, nil)
 			unheld := request(func(r *approval.Request) { r.Hold = 0 })
 			if r, err := d.Ask(t.Context(), &unheld); err != nil || r.Ref == "" {
 				t.Errorf("%+v, %v", r, err)
@@ -324,7 +231,7 @@ func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 func TestH43AChannelThatHangsIsADenyInTime(t *testing.T) {
 	d, _, _ := routed(t, openStore(t), func(o *approval.Options) {
 		o.Channels = map[string]approval.Channel{"first": stuck{newChat()}}
-	})
+	}, nil)
 	began := time.Now()
 	err := denied(t, d, func(r *approval.Request) { r.Hold = 100 * time.Millisecond })
 	if took := time.Since(began); !errors.Is(err, approval.ErrNobody) || took > 4*time.Second {
@@ -337,23 +244,22 @@ func TestH43AChannelThatHangsIsADenyInTime(t *testing.T) {
 func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
 	d, first, second := routed(t, openStore(t), func(o *approval.Options) {
 		o.Terms.MaxOpen, o.Collect = 1, 2*time.Second
-	}, approval.Route{Tools: []string{"write"}, Channels: []string{"second"}, Approvers: []string{"bob"}},
-		approval.Route{Channels: []string{"first"}})
+	}, map[string]approval.Agent{"helper": {Channels: []string{"second"}, Approvers: []string{"bob"}}, "main": {Channels: []string{"first"}}})
 	one := ask(t, d, nil)
 	open := first.card(t)
-	brief := func(tool string) approval.Ruling {
+	brief := func(agent string) approval.Ruling {
 		t.Helper()
-		unheld := request(func(r *approval.Request) { r.Ask.Tool, r.Hold = tool, 0 })
+		unheld := request(func(r *approval.Request) { r.Ask.Agent, r.Hold = agent, 0 })
 		r, err := d.Ask(t.Context(), &unheld)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	if r := brief("exec"); r.Ref == "" {
+	if r := brief("main"); r.Ref == "" {
 		t.Fatalf("the first on the list: %+v", r)
 	}
-	if r := brief("write"); !r.Full {
+	if r := brief("helper"); !r.Full {
 		t.Errorf("what goes to bob alone: %+v", r)
 	}
 	listed := ask(t, d, nil)
@@ -373,7 +279,7 @@ func TestAListHoldsOnlyWhatGoesTheSameWay(t *testing.T) {
 // TestH212AListThatWasNotShownYetIsNotAnswered: its calls are still being gathered. What was shown is answered, and
 // nothing else.
 func TestH212AListThatWasNotShownYetIsNotAnswered(t *testing.T) {
-	d, first, _ := routed(t, openStore(t), func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, 2*time.Second })
+	d, first, _ := routed(t, openStore(t), func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, 2*time.Second }, nil)
 	one := ask(t, d, nil)
 	open := first.card(t)
 	brief := func() approval.Ruling {

@@ -4,39 +4,38 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
-func TestACallThatNamesNoAgentShedsNoQuorum(t *testing.T) {
-	one, two := Route{Agents: []string{"a"}, Approvals: 1}, Route{Agents: []string{"b"}, Approvals: 2, Channels: []string{"x"}}
-	everyone := Route{Channels: []string{"y"}}
+func TestACallThatNamesNoAgentIsForThoseWhoMayAnswerForEach(t *testing.T) {
+	ann, both, bob := Agent{Approvers: []string{"ann"}}, Agent{Approvers: []string{"bob", "ann"}}, Agent{Approvers: []string{"bob"}}
 	for _, c := range []struct {
 		says   string
-		routes []Route
-		usual  int
-		want   Route
+		agents map[string]Agent
+		want   []string
 	}{
-		{"the strictest of all agents' routes", []Route{one, two}, 1, two},
-		{"the general number where that is stricter", []Route{one, two}, 3, Route{}},
-		{"the first of equals", []Route{two, {Agents: []string{"c"}, Approvals: 2}}, 1, two},
-		{"a route for every agent counts like any other", []Route{one, everyone, two}, 1, one},
-		{"and ends the search", []Route{everyone, two}, 1, everyone},
+		{"nothing is special about any", map[string]Agent{"a": {Channels: []string{"x"}}}, nil},
+		{"one has approvers", map[string]Agent{"a": {}, "b": ann}, []string{"ann"}},
+		{"those of all", map[string]Agent{"a": both, "b": ann}, []string{"ann"}},
+		{"no one may for all", map[string]Agent{"a": bob, "b": ann}, []string{}},
 	} {
-		terms := &terms{Terms: Terms{Config: Config{Approvals: c.usual, Routes: c.routes}}}
-		got := terms.route(&Ask{Tool: "exec"})
-		if got.Approvals != c.want.Approvals || !slices.Equal(got.Channels, c.want.Channels) || !slices.Equal(got.Agents, c.want.Agents) {
-			t.Errorf("%s: got %+v, want %+v", c.says, got, c.want)
+		terms := &terms{Terms: Terms{Agents: c.agents}}
+		var a Ask
+		if terms.bind(&a); !slices.Equal(a.Approvers, c.want) || (a.Approvers == nil) != (c.want == nil) || a.Channels != nil {
+			t.Errorf("%s: got %+v", c.says, a)
+		}
+		if a.admits("ann") != (c.want == nil || slices.Contains(c.want, "ann")) || a.admits("eve") != (c.want == nil) {
+			t.Errorf("%s: who may answer is not as it is bound", c.says)
 		}
 	}
 }
 
-// What a route froze can't be changed by who writes to the store.
-func TestH30ARouteWrittenIntoTheStoreIsForged(t *testing.T) {
+// Who may answer, and where it is put, can't be changed by who writes to the store.
+func TestH30AnotherApproverWrittenIntoTheStoreIsForged(t *testing.T) {
 	d := &cardStore{core: &core{o: Options{Key: ruleKey}}}
 	d.inForce.Store(&terms{})
 	a := Ask{
 		Tool: "exec", Digest: "d1", Approvals: 2, Approvers: []string{"ann", "bob"}, Barred: "bob", Created: noon, Until: noon.Add(ruleTTL),
-		Stages: []Stage{{From: noon, Channels: []string{"telegram"}}, {From: noon.Add(time.Minute), Channels: []string{"slack"}}},
+		Channels: []string{"telegram", "slack"},
 	}
 	q, err := pose(ruleKey, "card", a, "r1")
 	if err != nil {
@@ -51,7 +50,7 @@ func TestH30ARouteWrittenIntoTheStoreIsForged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for old, new := range map[string]string{
-		`"approvals":2`: `"approvals":1`, `["ann","bob"]`: `["ann","eve"]`, `"barred":"bob"`: `"barred":"ann"`, `["slack"]`: `["eve"]`,
+		`"approvals":2`: `"approvals":1`, `["ann","bob"]`: `["ann","eve"]`, `"barred":"bob"`: `"barred":"ann"`, `"slack"]`: `"eve"]`,
 	} {
 		changed := strings.Replace(string(blob), old, new, 1)
 		if changed == string(blob) {
@@ -78,10 +77,10 @@ func TestAVoteOfSomeoneWhoMayNotCountsForNothing(t *testing.T) {
 
 func TestAGrantStandsOnlyForAsManyPeopleAsItTakesToday(t *testing.T) {
 	d := assemble(Options{}, process{})
-	configure := func(routes ...Route) {
+	configure := func(approvals int, may ...string) {
 		t.Helper()
 		people := []Person{{Name: "ann", IDs: []string{"x:1"}}, {Name: "bob", IDs: []string{"x:2"}}}
-		if err := d.Configure(Terms{People: people, Config: Config{Routes: routes}}); err != nil {
+		if err := d.Configure(Terms{People: people, Config: Config{Approvals: approvals}, Agents: map[string]Agent{"Main": {Approvers: may}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,13 +90,13 @@ func TestAGrantStandsOnlyForAsManyPeopleAsItTakesToday(t *testing.T) {
 			t.Errorf("a grant of %s stands: %v", by, got)
 		}
 	}
-	configure()
+	configure(1)
 	stands("ann", true)
 	stands("eve", false)
-	configure(Route{Tools: []string{"exec"}, Approvals: 2})
+	configure(2)
 	stands("ann", false)
 	stands("ann, bob", true)
-	configure(Route{Tools: []string{"exec"}, Approvers: []string{"bob"}})
+	configure(1, "bob")
 	stands("ann", false)
 	stands("bob", true)
 }
