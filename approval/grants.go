@@ -34,11 +34,11 @@ const (
 	revokeRounds = 100 // each ends up to maxGrants
 )
 
-// List gives what is granted in one conversation, by its hash, or in all. What
-// does not carry our seal is no grant, and one of somebody who may not approve
-// any more covers nothing: neither is listed.
-func (gr *Grants) List(ctx context.Context, conversation string) (Granting, error) {
-	stored, now, err := gr.o.Store.Grants(ctx, conversation, maxGrants+1)
+// List gives what is granted in all conversations. What does not carry our seal is
+// no grant, and one of somebody who may not approve any more covers nothing: neither
+// is listed.
+func (gr *Grants) List(ctx context.Context) (Granting, error) {
+	stored, now, err := gr.o.Store.Grants(ctx, "", maxGrants+1)
 	if err != nil {
 		return Granting{}, err
 	}
@@ -49,9 +49,7 @@ func (gr *Grants) List(ctx context.Context, conversation string) (Granting, erro
 		}
 	}
 	standing, err := gr.consents.Active(ctx)
-	standing = slices.DeleteFunc(standing, func(g session.Grant) bool {
-		return !now.Before(g.Until) || conversation != "" && g.Conversation.Hash() != conversation
-	})
+	standing = slices.DeleteFunc(standing, func(g session.Grant) bool { return !now.Before(g.Until) })
 	out.Grants = append(standing, out.Grants...)
 	return out, err
 }
@@ -203,7 +201,7 @@ func (cn *Consents) noteRevoked(ctx context.Context, g *session.Grant, person, v
 
 // listGrants answers `.grants`.
 func (gr *Grants) listGrants(ctx context.Context, via string) (Outcome, error) {
-	open, err := gr.List(ctx, "")
+	open, err := gr.List(ctx)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. Try again."}, err
 	}

@@ -65,7 +65,7 @@ func granting(t testing.TB, tools ...string) (*approval.Desk, *sqlite.Store, *ch
 
 func grants(t testing.TB, d *approval.Desk) []session.Grant {
 	t.Helper()
-	open, err := d.Grants.List(t.Context(), "")
+	open, err := d.Grants.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

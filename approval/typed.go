@@ -191,7 +191,7 @@ func (cm *commands) list(ctx context.Context, a Answer) (Outcome, error) {
 	for _, c := range cards {
 		fmt.Fprintf(&b, "%s  %s  .approve %s %s\n", c.Ref(), c.tools(), c.TypedTool(), c.Code)
 	}
-	if open, err := cm.grants.List(ctx, ""); err == nil && len(open.Grants) > 0 {
+	if open, err := cm.grants.List(ctx); err == nil && len(open.Grants) > 0 {
 		b.WriteString(Count(len(open.Grants), "grant is", "grants are") + " open. `.grants` lists them.\n")
 	}
 	return Outcome{Kind: Replied, Text: strings.TrimSuffix(b.String(), "\n")}, nil

@@ -214,26 +214,3 @@ func fit(s string, most int) int {
 	}
 	return len(s)
 }
-
-// briefWidth is what a line of a list has room for.
-const briefWidth = 90
-
-// Brief is what a call does, in one line of a list: its first argument that says
-// so, cut where it is long. It is there to be opened, not to decide by.
-func Brief(a *approval.Ask) string {
-	members, ok := members(a.Shown)
-	if !ok {
-		return inline(string(a.Shown), briefWidth)
-	}
-	for _, name := range mains {
-		for _, m := range members {
-			if m.name == name {
-				return inline(m.text, briefWidth)
-			}
-		}
-	}
-	if len(members) == 0 {
-		return noArguments
-	}
-	return inline(plainName(members[0].name)+": "+members[0].text, briefWidth)
-}

@@ -29,7 +29,7 @@ func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
 		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	open, err := a.o.Rooms.Grants.List(r.Context(), "")
+	open, err := a.o.Rooms.Grants.List(r.Context())
 	if err != nil {
 		a.unavailable(w, r, err)
 		return

@@ -40,10 +40,6 @@ func (k Key) name() string {
 	return string(hex.AppendEncode(text[:2], sum[:7]))
 }
 
-// ID names a run's turn in a conversation. No other run has it, whatever a runtime
-// calls that.
-func ID(c session.Conversation, run string) string { return Key{Conversation: c, Run: run}.name() }
-
 // memory is what this process has seen of turns and has not noted in the store
 // yet. It is bounded; what it has forgotten is still in the record.
 type memory struct {

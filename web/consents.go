@@ -160,19 +160,18 @@ func (g *grants) consent(w http.ResponseWriter, r *http.Request, m *member) {
 
 // alwaysView is a standing consent before it is given on a card: what it would let pass, until when, and what it would have covered so far.
 type alwaysView struct {
-	Card     cardView
-	Handle   string
-	Exactly  bool     // one command; otherwise calls to the same destinations
-	Only     []string // where these go, an argument each
-	In       string   // the directory; empty where the agent names none
-	Agent    string
-	Talk     string
-	TalkHash string
-	Covered  []coveredView
-	Times    int // how many it would have covered
-	Here     int // of them, those in this conversation
-	Silent   int
-	Ends     []endView
+	Card    cardView
+	Handle  string
+	Exactly bool     // one command; otherwise calls to the same destinations
+	Only    []string // where these go, an argument each
+	In      string   // the directory; empty where the agent names none
+	Agent   string
+	Talk    string
+	Covered []coveredView
+	Times   int // how many it would have covered
+	Here    int // of them, those in this conversation
+	Silent  int
+	Ends    []endView
 }
 
 // coveredView is a question that it would have covered.
@@ -256,7 +255,7 @@ func (q *questions) alwaysView(c *approval.Card, g *session.Grant, found *replay
 	a := &c.Questions[0].Ask
 	v := alwaysView{
 		Card: whole(c, approval.Outcome{}, now, m), Handle: c.Handle(approval.AllowAlways), Exactly: g.IsExactly(), Agent: foreign(q.o.Hide(g.Agent)),
-		Talk: talkName(session.Conversation{Key: q.o.Hide(a.Conversation.Key)}), TalkHash: a.Conversation.Hash(), Times: len(found.Allowed), Silent: found.Silent,
+		Talk: talkName(session.Conversation{Key: q.o.Hide(a.Conversation.Key)}), Times: len(found.Allowed), Silent: found.Silent,
 	}
 	v.In, _ = channels.Safe(a.Directory, channels.Form{})
 	for _, where := range a.Targets {

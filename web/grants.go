@@ -50,7 +50,7 @@ type grants struct {
 
 // list shows what is open.
 func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	open, err := g.o.Rooms.Grants.List(r.Context(), "")
+	open, err := g.o.Rooms.Grants.List(r.Context())
 	if err != nil {
 		g.unreachable(w, r, err)
 		return

@@ -24,7 +24,7 @@ func (r *rig) grant(b *browser, edit func(*approval.Ask)) {
 
 func (r *rig) open() []session.Grant {
 	r.t.Helper()
-	open, err := r.desk.Grants.List(r.t.Context(), "")
+	open, err := r.desk.Grants.List(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
