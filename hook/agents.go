@@ -117,17 +117,6 @@ func ToolNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// Judged is the name under which the gateway judges a tool of an agent's own, and whether there is such an agent.
-func Judged(name, tool string) (string, bool) {
-	a := agents[name]
-	if a == nil {
-		return "", false
-	}
-	r := run{Options: Options{Agent: name}, agent: a, in: input{Tool: tool}}
-	judged, _ := r.toolName()
-	return judged, true
-}
-
 // foreign parts the names of an agent's other tools from those that the gateway knows: a server of tools could call one read.
 const foreign = "__"
 
