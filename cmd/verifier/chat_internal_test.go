@@ -93,41 +93,6 @@ func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label s
 	return telegramtest.Told{}
 }
 
-func TestATapOnTelegramReleasesTheCall(t *testing.T) {
-	t.Parallel()
-	r, s := telegramRig(t, "")
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`})
-	m := card(t, s)
-	tapOn(t, s, m, "Allow once")
-	if a := <-held; !a.allowed() {
-		t.Errorf("got %d %s", a.status, a.raw)
-	}
-	waitFor(t, "the card is settled", func() bool {
-		return strings.Contains(s.Messages()[0].Text, "Approved once by Owner at ") && len(s.Messages()[0].Buttons) == 0
-	})
-	for where, text := range map[string]string{"log": r.log.String(), "record": r.record(), "health": r.page("/readyz"), "metrics": r.page("/metrics")} {
-		if strings.Contains(text, "planted_bot_token") {
-			t.Errorf("the token stands in the %s:\n%s", where, text)
-		}
-	}
-}
-
-func TestH43AChatThatIsDownIsToldAndTheGatewayIsReady(t *testing.T) {
-	t.Parallel()
-	r, s := telegramRig(t, "")
-	s.Break(channeltest.Fault{Kind: channeltest.Unauthorized})
-	a := r.deny(call{tool: "exec", params: `{"command":"date"}`, context: map[string]any{"waitMs": 1}})
-	if a.Ref == "" {
-		t.Errorf("the terminal was there to be asked: %+v", a)
-	}
-	waitFor(t, "health tells it", func() bool {
-		return strings.Contains(r.page("/readyz"), "telegram: sending: telegram: sendMessage: the bot token is wrong")
-	})
-	if status := r.owner(http.MethodGet, "/readyz", nil, nil); status != http.StatusOK {
-		t.Errorf("status %d", status)
-	}
-}
-
 func TestALateTapDoesNotMakeAChatLookIll(t *testing.T) {
 	t.Parallel()
 	r, s := telegramRig(t, "")

@@ -12,18 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 )
 
-// more looks at all there is of a card, as `verifier pending <ref>` does.
-func (r *rig) more(ref string) shown {
-	r.t.Helper()
-	var out struct {
-		Cards []shown `json:"cards"`
-	}
-	if status := r.owner("GET", "/owner/pending?ref="+ref, nil, &out); status != 200 || len(out.Cards) != 1 {
-		r.t.Fatalf("pending %s: %d %+v", ref, status, out)
-	}
-	return out.Cards[0]
-}
-
 // TestH304DetailsThatDidNotArriveAreNotRead: the owner's config hides what is written to files, and the chat does not take the message
 // that would show it. No yes counts until it has arrived.
 func TestH304DetailsThatDidNotArriveAreNotRead(t *testing.T) {

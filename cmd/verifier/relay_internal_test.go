@@ -158,58 +158,6 @@ func TestARelayedResumeAndHelpAreRefusedAndAPauseIsTaken(t *testing.T) {
 	r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
 }
 
-func TestH32RelayedLinesOfOthersAndInGroupsCountForNothing(t *testing.T) {
-	t.Parallel()
-	onBoth(t, relaying, func(t *testing.T, r *rig) {
-		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
-		card := r.waits()
-		text := ".approve exec " + card.code(t)
-		for name, ctx := range map[string]map[string]any{
-			"a stranger":                 with(annIn("m"), "senderId", "222"),
-			"a stranger with her name":   with(annIn("m"), "senderId", "222", "senderName", "Ann", "senderIsOwner", true),
-			"an approver elsewhere":      with(annIn("m"), "senderId", "333"),
-			"her id on another platform": with(annIn("m"), "messageProvider", "discord"),
-			"the token's holder":         with(annIn("m"), "messageProvider", "token", "senderId", "owner"),
-			"a platform in the id":       with(annIn("m"), "messageProvider", "", "senderId", "telegram:111"),
-			"nobody":                     with(annIn("m"), "senderId", nil),
-			"no platform":                with(annIn("m"), "messageProvider", nil),
-			"the runtime's own chat":     with(annIn("m"), "messageProvider", "webchat"),
-			"a group":                    with(annIn("m"), "groupId", "-100333"),
-			"a group by its key":         with(annIn("m"), "sessionKey", "agent:main:telegram:group:-100333"),
-		} {
-			if v := r.relay(typed{text: text, context: ctx}); v.Kind != "unauthorised" {
-				t.Errorf("%s is told %+v", name, v)
-			}
-		}
-		if got := r.pending(); len(got) != 1 || got[0].Ref != card.Ref {
-			t.Errorf("what waits: %+v", got)
-		}
-		r.refuse(card.Ref, "")
-		<-held
-	})
-}
-
-func TestH36RelayedLinesThatNoPersonTypedCountForNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, relaying)
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
-	card := r.waits()
-	for name, ctx := range map[string]map[string]any{
-		"another session":  with(annIn("m"), "inputProvenance", map[string]any{"kind": "inter_session"}),
-		"outside content":  with(annIn("m"), "inputProvenance", "outside_content"),
-		"a cron job":       with(annIn("m"), "trigger", "cron"),
-		"a child":          with(annIn("m"), "spawnedBy", "agent:main:x"),
-		"a webhook's run":  with(annIn("m"), "sessionKey", "hook:5f0c"),
-		"the agent's chat": with(annIn("m"), "messageProvider", "internal"),
-	} {
-		if v := r.relay(typed{text: ".approve exec " + card.code(t), context: ctx}); v.Kind != "unauthorised" {
-			t.Errorf("%s is told %+v", name, v)
-		}
-	}
-	r.refuse(card.Ref, "")
-	<-held
-}
-
 func TestH24GuessesThroughARelayLockThePerson(t *testing.T) {
 	t.Parallel()
 	onBoth(t, relaying, func(t *testing.T, r *rig) {
@@ -226,31 +174,6 @@ func TestH24GuessesThroughARelayLockThePerson(t *testing.T) {
 		redistest.Eventually(t, "the owner sees the lock", func() bool { return strings.Contains(r.screen.String(), "5 wrong codes on telegram through default") })
 		r.refuse(card.Ref, "")
 		<-held
-	})
-}
-
-func TestH03ARelayedLineSentAgainChangesNothing(t *testing.T) {
-	t.Parallel()
-	onBoth(t, relaying, func(t *testing.T, r *rig) {
-		fetch := call{tool: "web_fetch", params: `{"url":"https://example.com/"}`, context: ownerIn("m")}
-		r.allow(fetch)
-		held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
-		card := r.waits()
-		r.refuse(card.Ref, "")
-		<-held
-		reset := typed{text: ".reset-trust " + card.Session}.body()
-		if v := r.relayRaw(reset); v.Kind != "told" {
-			t.Errorf("told %+v", v)
-		}
-		r.allow(fetch)
-		if v := r.relayRaw(reset); v.Kind != "too late" {
-			t.Errorf("the same line once more is told %+v", v)
-		}
-		r.refusesLine(typed{text: ".pause", id: "twice"}, "told")
-		r.refusesLine(typed{text: ".reset-trust " + card.Session, id: "twice"}, "too late")
-		r.deny(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("m")})
-		r.refusesLine(typed{text: ".reset-trust " + card.Session, at: time.Now().Add(-6 * time.Minute)}, "misunderstood")
-		r.refusesLine(typed{text: ".reset-trust " + card.Session, at: time.Now().Add(6 * time.Minute)}, "misunderstood")
 	})
 }
 
@@ -302,33 +225,6 @@ func TestH26AClientCarriesNoAnswerToAnothersQuestion(t *testing.T) {
 	if a := <-held; !a.allowed() {
 		t.Errorf("got %s", a.raw)
 	}
-}
-
-func TestH01ARelayedLineWithAWrongSignatureTouchesNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, relaying)
-	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
-	card := r.waits()
-	body := typed{text: ".approve exec " + card.code(t)}.body()
-	for _, signature := range []string{"", "0", strings.Repeat("0", 64)} {
-		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, r.url+"/approve", strings.NewReader(string(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("X-Openclaw-Signature", signature)
-		res, err := r.http().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("signature %q: %d, %v", signature, res.StatusCode, err)
-		}
-	}
-	if got := r.pending(); len(got) != 1 {
-		t.Errorf("what waits: %+v", got)
-	}
-	r.refuse(card.Ref, "")
-	<-held
 }
 
 func TestARelayThatAReloadTakesAwayIsDead(t *testing.T) {

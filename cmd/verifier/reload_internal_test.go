@@ -86,16 +86,3 @@ func TestAChangedFileAsksForAReload(t *testing.T) {
 		}
 	})
 }
-
-func TestH49ABrokenConfigLeavesTheOldOneInForce(t *testing.T) {
-	t.Parallel()
-	r, write := reloading(t, "webhook: {secret: "+firstSecret+"}\n")
-	r.secret = firstSecret
-	for _, broken := range []string{"webhok: {}\n", "webhook: [\n", "webhook: {secret: changeme}\n", "profile: lax\nwebhook: {secret: " + secondSecret + "}\n"} {
-		write(broken)
-		r.allow(call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")})
-	}
-	if n := strings.Count(r.log.String(), "the old one stays in force"); n != 4 {
-		t.Errorf("%d of 4 failures were told", n)
-	}
-}

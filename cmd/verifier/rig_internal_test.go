@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +30,6 @@ import (
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact/redacttest"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -366,67 +369,6 @@ func (r *rig) deny(c call) answer {
 	return a
 }
 
-// inEvents plants in what a runtime tells of its loop: in texts, which are
-// dropped, and in names, some of which the store needs.
-func (p *planter) inEvents() {
-	for kind := range redacttest.Canaries() {
-		text := func(place string) string { return quoted(p.text(kind, 0, "in an event's "+place)) }
-		kept := func(place string) string { return quoted(p.text(kind, 0, "in an event's "+place, storeFiles)) }
-		ctx := anew(true)
-		p.tell(event{name: "context_assembled", context: ctx, about: `{"sources":[{"kind":"user_message","senderId":` + text("sender") + `,"senderIsOwner":true},{"kind":"tool_result","trust":"local","tool":"read"}],"systemPrompt":` + text("system prompt") + `,"messages":[` + text("messages") + `]}`})
-		p.tell(event{name: "before_llm_call", context: ctx, about: `{"tools":[{"name":` + text("tools") + `}],"model":` + text("model") + `,"systemPrompt":` + text("prompt") + `}`})
-		p.tell(event{name: "after_llm_call", context: ctx, about: `{"toolCalls":[{"id":` + text("call id") + `,"name":` + text("call") + `,"arguments":{"password":` + text("arguments") + `}}],"response":` + text("response") + `}`})
-		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":"web_fetch","toolCallId":` + text("tool call id") + `,"result":` + text("result") + `}`})
-		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":"web_fetch","origin":` + text("origin") + `}`})
-		p.tell(event{name: "after_tool_call", context: ctx, about: `{"toolName":` + text("tool") + `}`})
-		p.send(impatient(sh("date", ctx))) // the card says what brought it in
-		p.tell(event{name: "subagent_spawned", context: ctx, about: `{"childSessionKey":` + kept("child") + `}`})
-		p.tell(event{name: "session_end", context: ctx, about: `{"reason":` + text("reason") + `,"nextSessionId":` + kept("next session") + `,"nextSessionKey":` + kept("next key") + `}`})
-		p.tell(event{name: "agent_end", context: with(ctx, "runId", p.text(kind, 0, "in an event's run"))})
-		p.graphs(ctx)
-		p.tell(event{name: "before_response_emit", context: ctx, about: `{"contentHash":` + text("broken hash") + `,` + text("member") + `:1}`})
-	}
-}
-
-// graphs looks at the turn that was told of.
-func (p *planter) graphs(ctx map[string]any) {
-	p.t.Helper()
-	ref := session.Conversation{Client: config.DefaultClient, Key: fmt.Sprint(ctx["sessionKey"])}.Ref()
-	for _, format := range []string{"json", "text"} {
-		if got := p.do(&p.answers, http.MethodGet, "/api/graphs/"+ref+"?format="+format, nil, "Authorization", "Bearer "+p.token); !bytes.Contains(got, []byte("llm_call")) {
-			p.t.Errorf("no graph: %s", got)
-		}
-	}
-}
-
-// tell signs an event.
-func (p *planter) tell(e event) {
-	p.t.Helper()
-	body := e.body()
-	headers := []string{hmac.RequestHeader, hmac.Sign([]byte(p.secret), body)}
-	if p.bearer != "" {
-		headers = append(headers, "Authorization", "Bearer "+p.bearer)
-	}
-	p.do(&p.answers, http.MethodPost, "/hooks/"+e.name, body, headers...)
-}
-
-// request sends what a client of ours never would.
-func (r *rig) request(method, path string, body []byte, headers ...string) (int, string) {
-	r.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), method, r.url, bytes.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req.URL.Opaque = path // as it is spelled
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Add(headers[i], headers[i+1])
-	}
-	a := exchange(r.t, r.http(), req)
-	return a.status, string(a.body)
-}
-
-func (r *rig) signedBy(body []byte) string { return hmac.Sign([]byte(r.secret), body) }
-
 // kept is the record line by line.
 func (r *rig) kept() []audit.Line {
 	r.t.Helper()
@@ -455,18 +397,6 @@ func (r *rig) decisions(id string) []audit.Entry {
 		}
 	}
 	return found
-}
-
-// asked is how many questions were ever put to people.
-func (r *rig) asked() int {
-	r.t.Helper()
-	n := 0
-	for _, l := range r.kept() {
-		if l.Kind == audit.KindAsked {
-			n++
-		}
-	}
-	return n
 }
 
 // twin sends the very same bytes again.
@@ -571,4 +501,100 @@ func (r *rig) approved(c call, minutes int) {
 
 func writes(path, content string, m map[string]any) call {
 	return call{tool: "write", params: fmt.Sprintf(`{"path":%q,"content":%q}`, path, content), context: m}
+}
+
+// unvouched is a run that nobody vouches for: every acting call is asked about.
+func unvouched(session string) map[string]any {
+	return map[string]any{"sessionKey": "agent:main:" + session}
+}
+
+// page is what anybody can read.
+func (r *rig) page(path string) string {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, r.url+path, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text := string(exchange(r.t, client, req).body)
+	if text == "" {
+		r.t.Fatalf("%s: nothing", path)
+	}
+	return text
+}
+
+// record is the whole record as it stands on disk.
+func (r *rig) record() string {
+	r.t.Helper()
+	text, err := os.ReadFile(r.state.Record())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// program is the real one, and all that it has printed.
+type program struct {
+	t          testing.TB
+	dir        string
+	out, err   output
+	trap       *redacttest.Trap
+	background *exec.Cmd
+}
+
+func (p *program) command(out *output, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), "verifier", args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "VERIFIER_STATE="+p.dir+"/state")
+	cmd.Stdout, cmd.Stderr = out, &p.err
+	return cmd
+}
+
+func (p *program) write(name, text string) string {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// serve starts it in the background and waits until it listens.
+func (p *program) serve(configFile string) (url string) {
+	p.t.Helper()
+	p.background = p.command(&p.out, "serve", "--config", configFile)
+	if err := p.background.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(p.stop)
+	redistest.Eventually(p.t, "it listens", func() bool {
+		_, rest, ok := strings.Cut(p.out.String(), "listens on ")
+		url, _, _ = strings.Cut(rest, "/verify")
+		return ok && strings.Contains(rest, "/verify")
+	})
+	return url
+}
+
+// stop is SIGTERM.
+func (p *program) stop() {
+	if p.background == nil {
+		return
+	}
+	_ = p.background.Process.Signal(syscall.SIGTERM)
+	_ = p.background.Wait()
+	p.background = nil
+}
+
+// forgedLine is an allow that fits behind a record: its number, the hash before it
+// and its own hash are right. None of that needs a key.
+func forgedLine(raw []byte) []byte {
+	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
+	var last struct {
+		Seq  int    `json:"seq"`
+		Hash string `json:"hash"`
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
+		panic(err)
+	}
+	body := fmt.Sprintf(`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1, last.Hash)
+	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
 }

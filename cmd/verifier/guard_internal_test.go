@@ -4,7 +4,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
@@ -53,16 +52,4 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 			t.Errorf("%s: %s", c.params, v.Mode)
 		}
 	}
-}
-
-func TestH29TheCodeInADenysReasonIsHiddenInAnyCase(t *testing.T) {
-	t.Parallel()
-	onBoth(t, nil, func(t *testing.T, r *rig) {
-		held := r.hold(call{tool: "exec", params: `{"command":"ls"}`, context: unvouched("x")})
-		code := r.waits().code(t)
-		r.reply(".deny " + code + " no İ " + strings.ToUpper(code) + " and " + code)
-		if a := <-held; strings.Contains(strings.ToLower(a.raw), code) {
-			t.Errorf("got %s", a.raw)
-		}
-	})
 }

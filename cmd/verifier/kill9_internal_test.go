@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,97 +25,6 @@ func onBothCold(t *testing.T, edit func(*config.Config), test func(t *testing.T,
 		})
 		r.redis = server
 		test(t, r)
-	})
-}
-
-func TestH44AfterKill9AnOpenQuestionCanStillBeAnswered(t *testing.T) {
-	t.Parallel()
-	onBothCold(t, nil, func(t *testing.T, r *rig) {
-		p := r.spawn(blow{})
-		r.allow(fetch(ownerIn("m")))
-		c := sh("touch x", ownerIn("m"))
-		c.id, c.at = "held", time.Now()
-		held := p.hold(c)
-		ref := p.card(held)
-		p.kill()
-		if a := <-held; a.status != 0 {
-			t.Errorf("the held call got %s", a.raw)
-		}
-		r.start()
-		r.mustAsk(sh("id", ownerIn("m"))) // taint is remembered, and no grant came from nowhere
-		cards := r.waiting(2)
-		if cards[0].Ref != ref {
-			t.Fatalf("the old question is not there: %+v", cards)
-		}
-		if v := r.reply(".approve exec " + cards[0].code(t)); v.Kind != "counted" {
-			t.Fatalf("the owner is told %+v", v)
-		}
-		r.allow(c)
-		r.mustAsk(sh("touch x", ownerIn("m"))) // once is once
-		r.quit()
-		r.soundRecord()
-	})
-}
-
-func TestH44AfterKill9AnOldQuestionSaysThatItExpired(t *testing.T) {
-	t.Parallel()
-	brief := func(c *config.Config) { c.ApprovalTTLSeconds = 5 }
-	onBothCold(t, brief, func(t *testing.T, r *rig) {
-		p := r.spawn(blow{})
-		ref := p.card(p.hold(sh("ls", unvouched("m"))))
-		p.kill()
-		r.start()
-		code := r.waits().code(t)
-		redistest.Eventually(t, "the question expires", func() bool { return len(r.pending()) == 0 })
-		if v := r.reply(".approve exec " + code + " 30"); v.Kind != "too late" || v.State != "expired" {
-			t.Errorf("a late code is told %+v", v)
-		}
-		if v := r.approve(ref, 30); v.Kind == "counted" || v.status == http.StatusOK {
-			t.Errorf("a late reference is told %+v", v)
-		}
-		r.mustAsk(sh("ls", unvouched("m")))
-	})
-}
-
-func TestH45SIGTERMDeniesWhatIsHeldMarksTheCardsAndEndsInTime(t *testing.T) {
-	onBothCold(t, nil, func(t *testing.T, r *rig) {
-		p := r.spawn(blow{})
-		var held []<-chan answer
-		var refs []string
-		for i := range 3 {
-			command := fmt.Sprintf("ls /%d", i)
-			held = append(held, p.hold(sh(command, unvouched(fmt.Sprint("m", i)))))
-			refs = append(refs, p.card(held[i]))
-		}
-		started := time.Now()
-		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Fatal(err)
-		}
-		for _, h := range held {
-			if a := <-h; a.status != http.StatusOK || a.Decision != "deny" || a.Ref == "" {
-				t.Errorf("a held call got %d %s", a.status, a.raw)
-			}
-		}
-		<-p.dead
-		if took := time.Since(started); took > 5*time.Second || p.cmd.ProcessState.ExitCode() != 0 {
-			t.Errorf("ended after %v with %s", took, p.cmd.ProcessState)
-		}
-		for _, ref := range refs {
-			if !strings.Contains(r.screen.String(), ref+" The gateway has stopped") {
-				t.Errorf("the card %s is not marked:\n%s", ref, r.screen)
-			}
-		}
-		r.soundRecord()
-		for _, e := range r.decided() {
-			if e.Decision != audit.Deny {
-				t.Errorf("the record says %+v", e)
-			}
-		}
-		r.start()
-		if v := r.approve(refs[0], 0); v.Kind != "counted" {
-			t.Errorf("a yes after the restart is told %+v", v)
-		}
-		r.allow(sh("ls /0", unvouched("m0")))
 	})
 }
 
