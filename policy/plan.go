@@ -176,7 +176,7 @@ func (pl planner) isLook(c *toolcall.Call, does *command.Command) bool {
 // onlyReads reports whether a command in a run of the owner's only reads in the workspace, and runs nothing from there.
 func (pl planner) onlyReads(c *toolcall.Call, does *command.Command) bool {
 	return pl.rule.startsHere() && pl.Writes == WritesNothing && looksInside(does, pl.inside) && isGitAtHome(does, pl.inside) &&
-		pl.only.ok && isOwners(c, &pl.Initiator) && does.Harmless() && !does.Wider && does.Repeatable()
+		pl.only.ok && isOwners(c, &pl.Initiator) && does.OnlyShows()
 }
 
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs already, the same words may do anything.

@@ -62,8 +62,3 @@ func IsGroup(key string) bool {
 func IsHook(key string) bool {
 	return strings.HasPrefix(key, "hook:") || strings.Contains(key, ":hook:")
 }
-
-// IsCron reports whether a session key belongs to the runs of a scheduled job.
-func IsCron(key string) bool {
-	return strings.HasPrefix(key, "cron:") || strings.Contains(key, ":cron:")
-}

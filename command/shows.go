@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Repeatable reports whether all that the command does is to read files, or to build and test in the usual way, and all of its
-// programs are known for that.
-func (c *Command) Repeatable() bool {
-	if c.Builds() {
-		return !slices.ContainsFunc(c.Runs, func(what string) bool { return strings.HasPrefix(what, "git ") && !gitReads[what] })
-	}
-	if !c.changesNothing() || c.Wider && len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(what string) bool { return !gitReads[what] }) {
+// OnlyShows reports whether all that the command does is to list, search and show files, or to say something of the machine: it
+// stays there, runs nothing from the workspace, changes nothing, shows neither variables nor secrets, and all of its programs are
+// known for that.
+func (c *Command) OnlyShows() bool {
+	if !c.Harmless() || c.Wider || c.Destroys || c.Rewrites || c.Deletes || c.Code || c.Environment || c.Stores || c.Settings ||
+		c.Harms != "" || c.Others != "" || len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) > 0 {
 		return false
 	}
 	other := func(p Program) bool {
@@ -20,17 +19,7 @@ func (c *Command) Repeatable() bool {
 	return !slices.ContainsFunc(c.Programs, other) && slices.ContainsFunc(c.Programs, func(p Program) bool { return viewers[p.Name] })
 }
 
-// changesNothing reports whether the command stays on the machine, and is known to change nothing but by what it runs from the workspace, and to show neither variables nor
-// secrets nor commits of others.
-func (c *Command) changesNothing() bool {
-	return c.Contained() && !c.Destroys && !c.Rewrites && !c.Deletes && !c.Code && !c.Environment && !c.Stores && !c.Settings && c.Harms == "" && c.Others == "" &&
-		len(c.Writes)+len(c.Variables)+len(c.Alters)+len(c.Over) == 0
-}
-
-// gitReads are the commands of git that change nothing.
-var gitReads = map[string]bool{"git status": true, "git diff": true, "git log": true, "git show": true, "git blame": true, "git grep": true, "git ls-files": true}
-
-// viewers are programs that [Command.Repeatable] knows: they list, search and show files, or say something of the machine or of the files that they name, and take no other names.
+// viewers are programs that [Command.OnlyShows] knows: they list, search and show files, or say something of the machine or of the files that they name, and take no other names.
 var viewers = set(`git ls tree find fd rg grep egrep fgrep cat head tail wc nl sort uniq diff cmp file du basename dirname pwd echo true :
 	date uname arch nproc id whoami groups uptime cal cut paste comm join rev tac fold od hexdump strings md5sum sha1sum sha256sum sha512sum base64 tr`)
 
