@@ -15,7 +15,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 )
 
-var some = []file{{"verifier", []byte("program"), 0o755}, {"docs/verifier.txt", []byte("text"), 0o644}}
+var some = []file{{"verifier", []byte("program"), 0o755}, {"docs/page.txt", []byte("text"), 0o644}}
 
 func TestArchivesAreTheSameBytesEachTime(t *testing.T) {
 	at := time.Date(2026, 10, 3, 14, 2, 12, 0, time.UTC)
@@ -68,7 +68,7 @@ func TestSumsAreWhatSha256sumReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  _verifier\n"
+	const want = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1  page.txt\n"
 	if !strings.HasPrefix(string(text), want) || strings.Contains(string(text), "SHA256SUMS") {
 		t.Errorf("got\n%swant it to begin with\n%s", text, want)
 	}
