@@ -7,7 +7,6 @@ import (
 	"hash"
 	"io"
 	"strings"
-	"time"
 )
 
 // ending is what the two ends of a file tell about the chain in it. The zero
@@ -17,7 +16,6 @@ type ending struct {
 	number       int // of the file in the chain
 	after        *Past
 	first        uint64 // the number of its first line
-	begun        time.Time
 	last         state
 	checkpointed bool // the last line is a checkpoint
 }
@@ -52,7 +50,7 @@ func inspect(r io.ReaderAt, size int64, by owner) (ending, error) {
 	}
 	e := ending{
 		chain: first.Begin.Chain, number: max(1, first.Begin.File), after: first.Begin.After,
-		first: first.Seq, begun: first.At, checkpointed: last.Kind == KindCheckpoint,
+		first: first.Seq, checkpointed: last.Kind == KindCheckpoint,
 	}
 	e.last = state{seq: last.Seq, size: end}
 	copy(e.last.hash[:], last.Hash)

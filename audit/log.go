@@ -72,10 +72,9 @@ type Log struct {
 	mac     hash.Hash
 	disk    disk // replaced only with the turn to sync and mu held
 	cur     state
-	number  int       // of the file in the chain, from one
-	first   uint64    // the number of its first line
-	begun   time.Time // when it was
-	torn    bool      // the file may be longer than cur.size
+	number  int    // of the file in the chain, from one
+	first   uint64 // the number of its first line
+	torn    bool   // the file may be longer than cur.size
 	closed  bool
 	err     error // of the last line
 	signErr error // of the last checkpoint
@@ -136,7 +135,7 @@ func (l *Log) enter(d *draft) (*batch, bool, error) {
 		// the next Append tries again.
 		l.signErr = l.checkpoint()
 	}
-	l.look(d.made)
+	l.look()
 	if !l.o.SyncEach {
 		l.err = nil
 		return nil, false, nil

@@ -256,7 +256,7 @@ func (l *Log) reopen() (*os.File, int64, error) {
 
 // resume takes up the chain at its end, or begins one.
 func (l opening) resume(end ending, size int64) error {
-	l.cur, l.chain, l.first, l.begun = end.last, end.chain, end.first, end.begun
+	l.cur, l.chain, l.first = end.last, end.chain, end.first
 	if !end.checkpointed {
 		// A process that dies early and often would never reach the count.
 		l.cur.since = l.o.CheckpointEvery
@@ -269,7 +269,7 @@ func (l opening) resume(end ending, size int64) error {
 	if l.chain == "" {
 		return l.beginChain()
 	}
-	l.look(l.o.Now())
+	l.look()
 	return nil
 }
 
@@ -280,7 +280,7 @@ func (l opening) beginChain() error {
 	}
 	l.chain = hex.EncodeToString(id[:])
 	l.cur = state{hash: zeros()}
-	l.synced, l.first, l.begun = l.cur, 1, l.o.Now()
+	l.synced, l.first = l.cur, 1
 	b := &Begin{Format: format, Chain: l.chain, Key: publicHex(l.o.Key)}
 	if l.number > 1 {
 		b.File = l.number

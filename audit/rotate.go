@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Rotation says when the record goes on in a new file. The zero Rotation is
 // never.
 type Rotation struct {
-	Bytes int64         // once the file is this large; 0: whatever its size
-	Every time.Duration // once the file is this old; 0: whatever its age
-	Keep  int           // how many closed files stay; 0: all of them
+	Bytes int64 // once the file is this large; 0: whatever its size
+	Keep  int   // how many closed files stay; 0: all of them
 }
 
 // Past is a closed file, and how it ended.
@@ -51,15 +49,14 @@ func (l *Log) SetRotation(r Rotation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.o.Rotation = r
-	l.look(l.o.Now())
+	l.look()
 }
 
 // look decides whether the next line goes into a new file. Called with mu held.
-func (l *Log) look(now time.Time) {
+func (l *Log) look() {
 	r := l.o.Rotation
 	large := r.Bytes > 0 && l.cur.size >= r.Bytes
-	old := r.Every > 0 && now.Sub(l.begun) >= r.Every
-	l.due.Store(l.path != "" && l.cur.seq > l.first && (large || old))
+	l.due.Store(l.path != "" && l.cur.seq > l.first && large)
 }
 
 // turnOver goes on in a new file if that is due. A line that can't be put where
@@ -113,7 +110,7 @@ func (l *Log) rotate() error {
 	}
 	closed := l.disk
 	l.disk, l.cur, l.synced, l.number = file{next}, cur, cur, l.number+1
-	l.begun, l.first = l.o.Now(), cur.seq
+	l.first = cur.seq
 	l.due.Store(false)
 	// From here on nothing may fail: the new file is in its place. What is left
 	// undone is done at the next start.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // rotating are options under which every few lines go into a file of their own.
@@ -92,36 +91,6 @@ func TestRotationBySizeKeepsTheChain(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != len(paths) {
 		t.Errorf("%d files and no more were expected, %d are there, %v", len(paths), len(entries), err)
-	}
-}
-
-func TestRotationByTime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "record.jsonl")
-	o := testOptions()
-	now := o.Now()
-	o.Now, o.Rotation.Every = func() time.Time { return now }, 24*time.Hour
-	l := mustOpen(t, path, o)
-	mustAppend(t, l, "monday", "too")
-	now = now.Add(23 * time.Hour)
-	mustAppend(t, l, "late")
-	mustClose(t, l)
-	now = now.Add(2 * time.Hour)
-	l = mustOpen(t, path, o) // its age counts from its first line, not from the start
-	mustAppend(t, l, "tuesday")
-	now = now.Add(time.Hour)
-	mustAppend(t, l, "still")
-	l.SetRotation(Rotation{Every: time.Minute})
-	mustAppend(t, l, "often")
-	l.SetRotation(Rotation{})
-	now = now.Add(1000 * time.Hour)
-	mustAppend(t, l, "never")
-	mustClose(t, l)
-	r, got := whole(t, path, nil)
-	if want := "monday too late tuesday still often never"; strings.Join(got, " ") != want || r.Files != 3 {
-		t.Errorf("%d files with %v", r.Files, got)
-	}
-	if first := notes(t, []string{archiveName(path, 1)}); len(first) != 3 {
-		t.Errorf("the first file holds %v", first)
 	}
 }
 

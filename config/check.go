@@ -150,16 +150,8 @@ func (k *checker) checkBounds() {
 	}
 	inRange(k.report, "maxIterations", k.Policy.MaxIterations, 0, 10_000)
 	inRange(k.report, "maxCalls", k.Policy.MaxCalls, 0, 100_000)
-	for _, name := range sortedKeys(k.Policy.Clients) {
-		k.oneOf("clients."+name, name, "client", k.clientNames())
-		inRange(k.report, "clients."+name+".maxCalls", k.Policy.Clients[name].MaxCalls, 0, 100_000)
-	}
 	inRange(k.report, "audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
 	inRange(k.report, "audit.keep", k.Audit.Keep, 0, 100_000)
-	inRange(k.report, "provenance.keep", k.Provenance.Keep, time.Minute, 365*24*time.Hour)
-	if k.Audit.RotateEvery != 0 {
-		inRange(k.report, "audit.rotateEvery", k.Audit.RotateEvery, time.Minute, 10*365*24*time.Hour)
-	}
 	for _, id := range sortedKeys(k.Policy.Agents) {
 		inRange(k.report, "agents."+id+".maxIterations", k.Policy.Agents[id].MaxIterations, 0, 10_000)
 	}
@@ -286,7 +278,7 @@ func (k risks) riskyRest() {
 	if !k.Redact.ShowFileBodies {
 		k.find(Warning, "redact.showFileBodies", "cards don't show what is written to files: you can allow a write only after you opened it, while the agent waits")
 	}
-	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 && k.Audit.RotateEvery == 0 {
+	if k.Audit.Keep > 0 && k.Audit.RotateMB == 0 {
 		k.find(Warning, "audit.keep", "removes nothing: the record never goes on in a new file")
 	}
 	if chat := k.Channels[telegram]; chat.s.node != nil && !chat.Off() && has(chat.s.node, "timeout") {

@@ -30,7 +30,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -80,8 +79,6 @@ type Config struct {
 	Redact redact.Config `yaml:"redact"`
 	// Audit says how the record is kept.
 	Audit Audit `yaml:"audit"`
-	// Provenance says what becomes of the graphs of turns.
-	Provenance provenance.Config `yaml:"provenance"`
 	// Log says how the server's own log is written.
 	Log Log `yaml:"log"`
 
@@ -175,8 +172,6 @@ type Audit struct {
 	// RotateMB is how large the record's file may become before it goes on in a
 	// new one. Default 100; 0: as large as it gets.
 	RotateMB int `yaml:"rotateMB"`
-	// RotateEvery is how old it may become. 0: as old as it gets.
-	RotateEvery time.Duration `yaml:"rotateEvery"`
 	// Keep is how many closed files stay. 0: all of them.
 	Keep int `yaml:"keep"`
 }
@@ -241,12 +236,11 @@ func Default() *Config {
 		Caution: Caution{Defaults: true, Auditor: Auditor{
 			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
 		}},
-		Web:        Web{Enabled: true, Session: 7 * 24 * time.Hour},
-		Notify:     Notify{Push: Push{Enabled: true}},
-		Redact:     redact.Config{ShowFileBodies: true},
-		Audit:      Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
-		Provenance: provenance.Config{Keep: provenance.DefaultKeep, Footer: true},
-		Log:        Log{Format: LogText, Level: LogInfo},
+		Web:    Web{Enabled: true, Session: 7 * 24 * time.Hour},
+		Notify: Notify{Push: Push{Enabled: true}},
+		Redact: redact.Config{ShowFileBodies: true},
+		Audit:  Audit{Params: ParamsRedacted, Sync: SyncNone, RotateMB: 100},
+		Log:    Log{Format: LogText, Level: LogInfo},
 	}
 }
 

@@ -56,7 +56,7 @@ func (b *builder) build() *Policy {
 		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared),
 		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
-	p.calls, p.clientCalls = b.runCalls()
+	p.calls = b.runCalls()
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
 	}
@@ -252,21 +252,12 @@ func (b *builder) iterations() int {
 	return cmp.Or(max(n, 0), defaultIterations)
 }
 
-// runCalls are the caps of calls: the global one, and those of single clients.
-func (b *builder) runCalls() (global int, clients map[string]int) {
-	const negative = "must not be negative: leave it out for the usual cap"
+// runCalls is the cap of the calls of a run.
+func (b *builder) runCalls() int {
 	if b.config.MaxCalls < 0 {
-		b.fail("maxCalls", negative)
+		b.fail("maxCalls", "must not be negative: leave it out for the usual cap")
 	}
-	clients = make(map[string]int, len(b.config.Clients))
-	for _, name := range slices.Sorted(maps.Keys(b.config.Clients)) {
-		n := b.config.Clients[name].MaxCalls
-		if n < 0 {
-			b.fail("clients."+name+".maxCalls", negative)
-		}
-		clients[name] = n
-	}
-	return cmp.Or(b.config.MaxCalls, defaultCalls), clients
+	return cmp.Or(b.config.MaxCalls, defaultCalls)
 }
 
 func (b *builder) agentIterations(path string, n int) int {

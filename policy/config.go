@@ -36,8 +36,6 @@ type Config struct {
 	// iterations. 0 means 100. Calls that only look, build and test are counted apart,
 	// up to ten times as many.
 	MaxCalls int `yaml:"maxCalls"`
-	// Clients sets it for single clients, by name.
-	Clients map[string]Client `yaml:"clients"`
 	// Agents tightens the policy for single agents, by agent id.
 	Agents map[string]Agent `yaml:"agents"`
 	// Guard is what no call may touch. It is set by the program, not the file.
@@ -120,11 +118,6 @@ type Agent struct {
 	// Scope adds tools that are judged for this agent. Unset: the global one.
 	Scope         Scope `yaml:"scope"`
 	MaxIterations int   `yaml:"maxIterations"`
-}
-
-// Client is what holds for the runs of one client.
-type Client struct {
-	MaxCalls int `yaml:"maxCalls"` // 0: as for all
 }
 
 // Guard lists what belongs to the verifier itself and to its owner. A call that

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/openclaw-verifier/verifier/command"
@@ -44,7 +43,7 @@ func (p *Policy) runCap(c *toolcall.Call) int {
 	if c.Context.RunID == "" || c.Context.Iteration != nil {
 		return 0
 	}
-	return cmp.Or(p.clientCalls[c.Client], p.calls)
+	return p.calls
 }
 
 // calmCalls is how many times more calls a run may make that are counted apart, see [planner.isCalm].

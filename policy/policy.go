@@ -49,8 +49,7 @@ type Policy struct {
 	declared []*declared
 	index    index // of these, for a call
 
-	calls       int            // that a run may make where its iterations are not counted
-	clientCalls map[string]int // the same by client
+	calls int // that a run may make where its iterations are not counted
 }
 
 // ruleset is everything that holds for one agent.

@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -78,7 +77,7 @@ func nameList(kind, name string) string {
 
 // sealed is a note under our seal, kept as long as graphs are.
 func (k *Keeper) sealed(list string, most int, texts ...[]byte) session.Note {
-	return session.SealNote(k.o.Key, list, most, cmp.Or(max(0, k.o.Keep()), provenance.DefaultKeep), texts...)
+	return session.SealNote(k.o.Key, list, most, provenance.Keep, texts...)
 }
 
 // Graph draws a turn by its id, the reference of a decision in it or of its

@@ -33,7 +33,6 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Wait   time.Duration                // how long a step waits for the store
-	Keep   func() time.Duration         // how long graphs are kept; 0 means the default
 	Record func(e audit.Entry) error    // writes an entry into the record
 	Hide   func(facts *provenance.Fact) // hides the secrets in a fact
 	Key    hmac.Key                     // seals the notes

@@ -18,7 +18,7 @@ func (rec *recorder) addCall(ctx context.Context, t *evaluation, n *denial) {
 	}
 	news := turns.News{
 		Turn: turns.KeyOf(t.call), Root: t.conv, Agent: t.call.Agent(), Facts: []provenance.Fact{callFact(t, n)},
-		Persist: t.settings.Provenance.Persist || t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
+		Persist: t.verdict.PersistGraph, Offline: n != nil && n.kind == faultStore, Report: t.settings.Keep,
 	}
 	switch {
 	case t.ruling.Paused || t.ruling.Stopped:
@@ -65,13 +65,13 @@ func (l *listener) addEvent(ctx context.Context, h *eventEvaluation, a *loop.Ans
 	}
 	news := turns.News{
 		Turn: turns.KeyOf(h.call), Root: h.conv, Agent: h.call.Agent(), Facts: facts, When: turns.Now,
-		Ends: h.endsTurn(), Persist: h.settings.Provenance.Persist, Report: h.settings.Keep,
+		Ends: h.endsTurn(), Report: h.settings.Keep,
 	}
 	if h.event.Name == loop.AfterToolCall {
 		news.When = turns.Soon
 	}
 	g, err := l.turns.Add(ctx, &news)
-	if g != nil && h.event.Name == loop.BeforeResponseEmit && h.settings.Provenance.Footer {
+	if g != nil && h.event.Name == loop.BeforeResponseEmit {
 		h.footer(a, g.Footer())
 	}
 	return err

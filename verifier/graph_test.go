@@ -16,6 +16,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/drawing"
 	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -149,10 +150,7 @@ func TestTheRunningExampleFromCallsAloneAndWithResults(t *testing.T) {
 
 func TestTheFooterSaysWhatAResponseWasInformedBy(t *testing.T) {
 	store, _ := openSQLite(t)
-	config := provenance.Config{Footer: true}
-	r := newRig(t, store, 1, func(o *verifier.Options) {
-		o.Settings = func() verifier.Settings { return verifier.Settings{Provenance: config} }
-	})
+	r := newRig(t, store, 1, nil)
 	turn := inRun(owner("m"), "r1")
 	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, inRun(owner("m"), "r0")); a.AppendFooter != "" {
 		t.Errorf("nothing came from outside: %q", a.AppendFooter)
@@ -161,10 +159,6 @@ func TestTheFooterSaysWhatAResponseWasInformedBy(t *testing.T) {
 	r.allow(call(t, "web_fetch", `{"url":"https://example.com/b"}`, turn))
 	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, turn); a.AppendFooter != "Informed by 2 web pages; highest distrust: untrusted." {
 		t.Errorf("got %q", a.AppendFooter)
-	}
-	config.Footer = false
-	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, turn); a.AppendFooter != "" {
-		t.Errorf("it is switched off: %q", a.AppendFooter)
 	}
 }
 
@@ -234,7 +228,12 @@ func TestAChildsRunDoesNotEndItsParents(t *testing.T) {
 func TestAGraphGoesIntoTheRecordOnceWhereThatIsWanted(t *testing.T) {
 	store, _ := openSQLite(t)
 	r := newRig(t, store, 1, func(o *verifier.Options) {
-		o.Settings = func() verifier.Settings { return verifier.Settings{Provenance: provenance.Config{Persist: true}} }
+		persist := policy.Declared{Name: "persist", Action: policy.Action{PersistGraph: true}}
+		rules, _, err := policy.New(policy.Config{Policies: []policy.Declared{persist}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Policy = func() *policy.Policy { return rules }
 	})
 	turn := inRun(owner("m"), "r1")
 	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
@@ -297,7 +296,7 @@ func TestOnlyWhatMattersIsNotedAndNothingOfContent(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	for _, n := range h.notes {
-		if n.Keep != provenance.DefaultKeep || n.Most > provenance.MaxFacts {
+		if n.Keep != provenance.Keep || n.Most > provenance.MaxFacts {
 			t.Errorf("%s is kept for %s, %d at most", n.List, n.Keep, n.Most)
 		}
 		for _, e := range n.Entries {

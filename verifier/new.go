@@ -52,7 +52,7 @@ func assemble(o *Options) *Verifier {
 	v := &Verifier{o: o, hide: &hiding{o: o}, results: &resultLevels{}}
 	hide, seen, floor := v.hide, &exposure{}, &session.Floor{}
 	v.turns = turns.New(turns.Options{
-		Store: o.Store, Wait: o.StoreWait, Keep: func() time.Duration { return o.Settings().Provenance.Keep },
+		Store: o.Store, Wait: o.StoreWait,
 		Record: o.Record.Append, Hide: hide.fact, Key: o.Key, Log: o.Log,
 	})
 	v.fresh, v.runtimes.o, v.runtimes.hide = &fresh{o: o}, o, hide

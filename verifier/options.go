@@ -12,7 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -66,7 +65,6 @@ type Settings struct {
 	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
 	Names   bool          // record only the names of params
 
-	Provenance provenance.Config // what becomes of the graphs of turns
 }
 
 // Options are what a Verifier needs.

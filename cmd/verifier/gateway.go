@@ -244,7 +244,7 @@ func terms(c *config.Config) approval.Terms {
 func settings(c *config.Config) verifier.Settings {
 	return verifier.Settings{
 		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
-		Names: c.Audit.Params == config.ParamsNames, Provenance: c.Provenance,
+		Names: c.Audit.Params == config.ParamsNames,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -38,7 +39,9 @@ func drawnAs(g *provenance.Graph) (out []string) {
 	return out
 }
 
-func persisting(c *config.Config) { c.Provenance.Persist = true }
+func persisting(c *config.Config) {
+	c.Policy.Policies = []policy.Declared{{Name: "persist", Action: policy.Action{PersistGraph: true}}}
+}
 
 // TestH132AResultIsWorthWhatItsCallWas: what is told of a result names the tool and
 // not the command.

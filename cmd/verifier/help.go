@@ -209,7 +209,7 @@ In a chat: .distrust 1A2B3C4D 3` + ownerHelp + answerCodes,
     $ verifier revoke --all
 
 In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
-	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for provenance.keep (7 days). If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
+	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for 7 days. If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
 
     $ verifier graph 7Q4K
     $ verifier graph 1A2B3C4D --format json` + ownerHelp + `

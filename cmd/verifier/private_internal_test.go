@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/server/certtest"
 )
@@ -19,7 +20,7 @@ func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 	cert, key := certtest.Pair(t, "127.0.0.1")
 	r := newRig(t, func(c *config.Config) { c.TLS = config.TLS{Cert: cert, Key: key} })
 	r.trust(cert)
-	r.g.record.SetRotation(rotation(&config.Config{Audit: config.Audit{RotateEvery: 1}}))
+	r.g.record.SetRotation(audit.Rotation{Bytes: 1})
 	for range 3 {
 		r.allow(call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")})
 	}

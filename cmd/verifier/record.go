@@ -74,7 +74,7 @@ func (g *gateway) recordSetBack() error {
 
 // rotation is when the record goes on in a new file.
 func rotation(c *config.Config) audit.Rotation {
-	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Every: c.Audit.RotateEvery, Keep: c.Audit.Keep}
+	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Keep: c.Audit.Keep}
 }
 
 // recordPath is where the record is.
