@@ -166,7 +166,7 @@ var keys = []Key{
 	{Path: "audit.keep", Unset: "all of them", Text: "how many closed files of the record stay; older ones are removed, and the record says so"},
 	{Path: "log", Text: "the server's own log, on standard error"},
 	{Path: "log.format", Text: "`json` for machines"},
-	{Path: "log.level", Text: "the least that is written; `debug` tells of every request"},
+	{Path: "log.level", Text: "the least that is written; `debug` adds every request"},
 	{Path: "channels", Text: "<platforms>: where you are asked, see [channels](channels.md)"},
 }
 
