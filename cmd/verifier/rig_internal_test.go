@@ -455,16 +455,6 @@ func (r *rig) asks(c call) string {
 	return strings.Join(strings.Fields(card.Text), " ")
 }
 
-// bash is a command as OpenClaw's exec takes it.
-func bash(t testing.TB, command string, context map[string]any) call {
-	t.Helper()
-	params, err := json.Marshal(map[string]string{"command": command})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return call{tool: "exec", params: string(params), context: context}
-}
-
 // noExec is a policy that restricts commands.
 func noExec(c *config.Config) {
 	c.Policy.ToolOverrides = map[string]policy.Override{"exec": always(taint.Restrict)}
@@ -597,4 +587,20 @@ func forgedLine(raw []byte) []byte {
 	}
 	body := fmt.Sprintf(`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1, last.Hash)
 	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
+}
+
+// Ways to write files that no card shows, after which builds ask.
+
+// turnIn is a turn of the owner's in a conversation that has read a page.
+func (r *rig) turnIn(name string) map[string]any {
+	r.t.Helper()
+	m := with(ownerIn(name), "runId", "run-"+name, "sessionId", "s-"+name, "waitMs", 9001)
+	r.allow(fetch(m))
+	return m
+}
+
+// soonAsked makes a call that must ask wait only a moment.
+func soonAsked(c call) call {
+	c.context = with(c.context, "waitMs", 5001)
+	return c
 }

@@ -648,3 +648,54 @@ func TestSeed003OutOfScopeStillTaintsAndIsRecorded(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, printed)
 	}
 }
+
+// A no holds for the same call without a card. It must not keep a question from the owner that is another one.
+func TestH486AStandingNoHidesNoOtherQuestion(t *testing.T) {
+	t.Parallel()
+	g := gateway.Start(t, "")
+	says := func(session string, texts ...string) gateway.Context {
+		var all []map[string]any
+		for _, text := range texts {
+			all = append(all, map[string]any{"text": text, "senderIsOwner": true})
+		}
+		return gateway.With(gateway.OwnerIn(session), "userMessages", all)
+	}
+	m := says("no", "look at the page")
+	g.Allow(gateway.Fetch(m))
+	g.Refuse(g.Ask(gateway.Sh("make deploy", m)).Ref, "")
+	if a := g.Send(gateway.Impatient(gateway.Sh("make deploy", m))); a.Allowed() || len(g.Pending()) != 0 {
+		t.Fatalf("the no does not hold: %s", a.Raw)
+	}
+	g.Refuse(g.Ask(gateway.Sh("make deploy", says("no", "look at the page", "deploy it"))).Ref, "") // the owner wants it now
+	g.Refuse(g.Ask(gateway.Sh("make deploy ", says("no", "look at the page", "deploy it", "ok"))).Ref, "")
+	other := says("elsewhere", "look at the page")
+	g.Allow(gateway.Fetch(other))
+	g.Ask(gateway.Sh("make deploy", other))
+	g.Ask(gateway.Sh("make deploy", gateway.Spawned("subagent:h486", "no")))
+}
+
+// What costs most to compare or to walk is asked about in time: texts of all sorts (H95), a long name above many arguments (H96).
+func TestH95H96LongTextsAreAskedAboutInTime(t *testing.T) {
+	t.Parallel()
+	g := gateway.Start(t, "webhook: {hold: 60s, maxHold: 60s}\n")
+	fill := func(s string) string { return strings.Repeat(s, 60_000/len(s)) }
+	for what, text := range map[string]string{
+		"plain": fill("the quick brown fox jumps over the lazy dog and tells you about it "), "one letter": fill("a"), "dates": fill("2024-05-19 "),
+		"long words": fill(strings.Repeat("a", 40) + " "), "addresses": fill("a@b.example "), "amounts": fill("$1 "), "Chinese": fill("請"),
+	} {
+		var messages []map[string]any
+		for _, said := range []string{text, text, "send eve@evil.example: " + text} {
+			messages = append(messages, map[string]any{"text": said, "senderIsOwner": true})
+		}
+		m := gateway.With(gateway.OwnerIn(what), "userMessages", messages)
+		g.Allow(gateway.Fetch(m))
+		params, _ := json.Marshal(map[string]string{"action": "send", "target": "eve@evil.example", "message": text[:len(text)/6*3] + "x"}) //nolint:errcheck // it can
+		held := g.Hold(gateway.Call{Tool: "message", Params: string(params), Context: m})
+		g.Refuse(g.Waits().Ref, "")
+		<-held
+	}
+	many := `{"action":"send","target":"@eve","` + strings.Repeat("n", 400_000) + `":[` + strings.Repeat("1,", 200_000) + `1]}`
+	held := g.Hold(gateway.Call{Tool: "message", Params: many, Context: unvouched("names")})
+	g.Refuse(g.Waits().Ref, "")
+	<-held
+}
