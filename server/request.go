@@ -54,6 +54,8 @@ func (s *Server) requestID(r *http.Request) string {
 // identified gives every request an id.
 func (s *Server) identified(next func(*response, *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.running.Add(1)
+		defer s.running.Add(-1)
 		id, from := s.requestID(r), r.Context()
 		w.Header()[RequestIDHeader] = []string{id}
 		next(&response{ResponseWriter: w, status: http.StatusOK}, r.WithContext(&identity{from, id}))

@@ -96,6 +96,7 @@ type Server struct {
 	o        Options
 	http     *http.Server
 	rejected atomic.Int64
+	running  atomic.Int64  // requests
 	large    chan struct{} // a place for each large body that is being read
 	polls    polls
 }
@@ -154,12 +155,32 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown waits for running requests until ctx ends, then cuts off all connections: browsers open some that they never
 // use. The caller must end held calls first.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.http.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		s.o.Log.WarnContext(ctx, "connections that were still open were cut off")
+	left, stop := context.WithCancel(ctx)
+	defer stop()
+	go s.idle(left, stop)
+	err := s.http.Shutdown(left)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		s.o.Log.DebugContext(ctx, "connections that were still open were cut off")
 		return s.http.Close()
 	}
 	return err
+}
+
+// idle calls then once no request has run for a moment, in which the last answers leave.
+func (s *Server) idle(ctx context.Context, then func()) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for calm := 0; calm < 12; { // longer than net/http goes on with a connection that it has answered
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if calm++; s.running.Load() > 0 {
+			calm = 0
+		}
+	}
+	then()
 }
 
 // Rejected is how many calls could not be authenticated.

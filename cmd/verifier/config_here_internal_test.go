@@ -59,7 +59,7 @@ func TestH228AConfigInTheAgentsWorkspaceIsNotTheOwners(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	commands := [][]string{{"serve"}, {"pending"}, {"approve", "7Q4K"}, {"send", "--tool", "exec"}, {"audit", "show"}, {"check"}, {"explain", "--tool", "exec"}, {"store", "status"}, {"login"}}
+	commands := [][]string{{"serve"}, {"pending"}, {"approve", "7Q4K"}, {"send", "--tool", "exec"}, {"audit", "show"}, {"check"}, {"explain", "--tool", "exec"}, {"login"}}
 	refuses := func(how, words string) {
 		t.Helper()
 		for _, args := range commands {

@@ -215,14 +215,14 @@ func TestH408H409NothingThatAPageWantsPasses(t *testing.T) {
 // TestDaysAreMadeOfRealTools: each call is of a tool that the real program was seen to offer, with arguments that it takes.
 func TestDaysAreMadeOfRealTools(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../packaging/catalogue/tools.txt")
+	text, err := os.ReadFile("testdata/days/tools.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	takes := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Split(line, "|"); len(f) == 5 {
-			takes[strings.TrimSpace(f[0])+" "+strings.TrimSpace(f[1])] = strings.Fields(f[4])
+		if name, arguments, ok := strings.Cut(line, ": "); ok {
+			takes[name] = strings.Fields(arguments)
 		}
 	}
 	for _, d := range days {
