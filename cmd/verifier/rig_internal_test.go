@@ -56,8 +56,7 @@ type rig struct {
 	together time.Duration
 	answered int64 // calls that were decided, by what their callers heard
 	// the store breaks in this test: a caller waits no longer for it than the product does
-	faults     bool
-	acceptLoss bool // of the store, at the next start
+	faults bool
 }
 
 // output collects what is written, from any goroutine.
@@ -145,8 +144,7 @@ func (r *rig) start() {
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
 		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times,
-		together:   cmp.Or(r.together, time.Millisecond),
-		acceptLoss: r.acceptLoss,
+		together: cmp.Or(r.together, time.Millisecond),
 	})
 	if err != nil {
 		r.t.Fatal(err)
