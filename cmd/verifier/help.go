@@ -248,14 +248,6 @@ Then add to the config: include: [labels.yaml]`,
     $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
 
 Exit code 3 says that an injected call passed without a person.`,
-	"verifier policy test": `Each example is a call and the mode that the policy should have for it, so that a policy has tests like code:
-
-    cases:
-      - {tool: exec, params: {command: "make deploy"}, level: external, want: confirm}
-      - {tool: read, params: {path: a.md}, want: allow}      # at every level
-      - {tool: exec, level: owner, agent: intern, want: restrict, rule: agent}
-
-An example may also name iteration, session and history (the tools called before). Exit code 3 says that some fail.`,
 	"verifier schema": `An editor that knows JSON schemas completes keys, explains them and underlines mistakes while you type. "verifier init" writes the schema beside the config and names it in the first line:
 
     # yaml-language-server: $schema=` + schemaFile + `
