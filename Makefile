@@ -92,7 +92,7 @@ fuzz-short: ## fuzz every target for SHORTTIME (1s) each, what comes from outsid
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
 docs: ## write what is generated in docs/: the table of keys
-	@go test ./cmd/verifier ./hook -run '^TestDocs' -docs
+	@go test ./config ./hook -run '^TestDocs' -docs
 
 pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium; every view in both widths and themes: make pictures GALLERY=/tmp/gallery
 	@go test ./cmd/verifier -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1

@@ -7,6 +7,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -135,4 +136,12 @@ func (k risks) autoApproves() {
 	}
 	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names(levels), " or ")+
 		", where only that level asks; never for what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
+}
+
+func names(levels []taint.Level) []string {
+	out := make([]string, len(levels))
+	for i, l := range levels {
+		out[i] = l.String()
+	}
+	return out
 }

@@ -18,8 +18,6 @@ A store that was flushed, restored or replaced does not know what it was asked t
     $ verifier serve --accept-loss`,
 	"verifier init": `The file holds every setting with its default as a comment, a fresh secret for the agent's runtime and a fresh token for you. Only you can read it (mode 0600). It is not needed: "serve" without a config keeps its secrets in its state directory.
 
-Beside it is its JSON schema, verifier.schema.json, which the first line names: editors that know YAML complete and explain the keys.
-
     $ verifier init
     $ verifier check
     $ verifier serve
@@ -248,15 +246,6 @@ Then add to the config: include: [labels.yaml]`,
     $ verifier simulate --config policy.yaml --trace sessions.jsonl.gz
 
 Exit code 3 says that an injected call passed without a person.`,
-	"verifier schema": `An editor that knows JSON schemas completes keys, explains them and underlines mistakes while you type. "verifier init" writes the schema beside the config and names it in the first line:
-
-    # yaml-language-server: $schema=` + schemaFile + `
-
-For a config that was there before, or after an update:
-
-    $ verifier schema > ` + schemaFile + `
-
-Which settings are risky, "verifier check" says.`,
 }
 
 // addLongHelp gives a command, and those below it, what longHelp says of them.

@@ -22,7 +22,6 @@ import (
 type InitCmd struct {
 	Config   string `help:"Where to write it. Without it: ~/.config/verifier/verifier.yaml, where every command looks. For a coding agent: the config of your gateway, if it has one." placeholder:"FILE" short:"c"`
 	Force    bool   `help:"Replace the file if it is there. Its secrets are gone then."`
-	NoSchema bool   `help:"Write no schema for editors beside it."`
 	Openclaw bool   `help:"Write the plugin for OpenClaw and its secret beside it, and print the commands that set OpenClaw up."`
 
 	ClaudeCode bool   `help:"Let Claude Code ask before every tool call." name:"claude-code" xor:"runtime"`
@@ -59,13 +58,7 @@ func (c *InitCmd) Run(a *app) error {
 		inConfig = strconv.Quote("file:" + c.beside(openclawSecret))
 	}
 	text := strings.NewReplacer("@SECRET@", inConfig, "@TOKEN@", fresh(32), "@WORKSPACE@", c.workspaces()).Replace(firstConfig)
-	if !c.NoSchema {
-		text = "# yaml-language-server: $schema=" + schemaFile + "\n" + text
-	}
 	if err := c.write(c.Config, text); err != nil {
-		return err
-	}
-	if err := c.writeSchema(a); err != nil {
 		return err
 	}
 	if c.Openclaw {
@@ -162,22 +155,6 @@ func (c *InitCmd) write(path, text string) error {
 		return refused(path, wholefile.Replace(path, []byte(text), wholefile.Private, nil))
 	}
 	return refused(path, wholefile.Create(path, []byte(text)))
-}
-
-// writeSchema replaces what an older version wrote: people don't edit it.
-func (c *InitCmd) writeSchema(a *app) error {
-	if c.NoSchema {
-		return nil
-	}
-	text, err := config.Schema(a.chats.platforms())
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(filepath.Dir(c.Config), schemaFile)
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return &failure{fmt.Sprintf("%s is written, but %s can't be: %v", c.Config, path, err), "the schema is only for editors; --no-schema leaves it out"}
-	}
-	return nil
 }
 
 func refused(path string, err error) error {

@@ -168,19 +168,3 @@ func summary(c *config.Config, findings []config.Finding) string {
 }
 
 func count(n int, what string) string { return approval.Count(n, what, what+"s") }
-
-// SchemaCmd prints the config's schema.
-type SchemaCmd struct{}
-
-// schemaFile is what the schema is called beside a config.
-const schemaFile = "verifier.schema.json"
-
-// Run prints.
-func (*SchemaCmd) Run(a *app) error {
-	text, err := config.Schema(a.chats.platforms())
-	if err != nil {
-		return err
-	}
-	a.printf("%s", text)
-	return nil
-}

@@ -93,7 +93,6 @@ type cli struct {
 
 	Label    LabelCmd    `cmd:"" help:"Propose what tools do, from their catalogues."`
 	Simulate SimulateCmd `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`
-	Schema   SchemaCmd   `cmd:"" help:"Print the JSON schema of the config, for editors."`
 	Help     HelpCmd     `cmd:"" hidden:"" help:"Say how a command is called."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`

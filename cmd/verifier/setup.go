@@ -324,7 +324,7 @@ func (s *settingUp) write() error {
 		return refused(path, err)
 	}
 	section := s.section(s.who, func(t approval.Token) string { return "file:" + s.fileOf(t) })
-	text, ok := config.Add(cmp.Or(s.before, "# Settings of verifier. `verifier schema` and docs/configuration.md say what else there is.\n"), "channels", section)
+	text, ok := config.Add(cmp.Or(s.before, "# Settings of verifier. docs/configuration.md says what else there is.\n"), "channels", section)
 	person := s.approver()
 	if ok && person != "" {
 		text, ok = config.Add(text, "approvers", person)

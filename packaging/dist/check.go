@@ -50,7 +50,7 @@ func promised(t target) map[string]fs.FileMode {
 	return map[string]fs.FileMode{
 		"verifier" + end: 0o755, "verifier-hook" + end: 0o755,
 		"LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644,
-		"verifier.service": 0o644, "verifier.schema.json": 0o644, "verifier.example.yaml": 0o644,
+		"verifier.service": 0o644, "verifier.example.yaml": 0o644,
 	}
 }
 

@@ -64,8 +64,8 @@ func TestAWrongReleaseIsRefused(t *testing.T) {
 	}
 	for want, change := range map[string]func(target, []file) []file{
 		"lacks CHANGELOG.md, LICENSE": only("linux", func(f []file) []file { return f[2:] }),
-		"lacks verifier.schema.json": only("windows", func(f []file) []file {
-			return slices.DeleteFunc(f, func(f file) bool { return f.name == "verifier.schema.json" })
+		"lacks verifier.service": only("windows", func(f []file) []file {
+			return slices.DeleteFunc(f, func(f file) bool { return f.name == "verifier.service" })
 		}),
 		"holds": only("darwin", func(f []file) []file { return append(f, file{"owner.token", []byte("x"), 0o600}) }),
 		"twice": only("darwin", func(f []file) []file { return append(f, f[0]) }),

@@ -10,7 +10,7 @@ import (
 var copied = []string{"LICENSE", "README.md", "CHANGELOG.md", "packaging/verifier.service"}
 
 // common are the files beside the binary, the same on every platform.
-func (r *release) common(work string) ([]file, error) {
+func common() ([]file, error) {
 	var out []file
 	for _, name := range copied {
 		data, err := os.ReadFile(name)
@@ -19,15 +19,6 @@ func (r *release) common(work string) ([]file, error) {
 		}
 		out = append(out, file{filepath.Base(name), data, 0o644})
 	}
-	here := filepath.Join(work, "here")
-	if err := r.compile(here, target{}, "./cmd/verifier"); err != nil {
-		return nil, err
-	}
-	schema, err := r.command(nil, here, "schema")
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, file{"verifier.schema.json", []byte(schema + "\n"), 0o644})
 	text, err := os.ReadFile("cmd/verifier/verifier.yaml.in")
 	return append(out, file{"verifier.example.yaml", []byte(example(string(text))), 0o644}), err
 }
@@ -35,6 +26,5 @@ func (r *release) common(work string) ([]file, error) {
 // example is the file that init writes, with its secrets in the environment: a
 // secret that everybody can download would be none.
 func example(template string) string {
-	return "# yaml-language-server: $schema=verifier.schema.json\n" +
-		strings.NewReplacer("@SECRET@", `"${VERIFIER_SECRET}"`, "@TOKEN@", `"${VERIFIER_OWNER_TOKEN}"`, "@WORKSPACE@", `"~/.openclaw/workspace"`).Replace(template)
+	return strings.NewReplacer("@SECRET@", `"${VERIFIER_SECRET}"`, "@TOKEN@", `"${VERIFIER_OWNER_TOKEN}"`, "@WORKSPACE@", `"~/.openclaw/workspace"`).Replace(template)
 }

@@ -70,12 +70,12 @@ func run(ctx context.Context, out, tag string) error {
 		return err
 	}
 	defer os.RemoveAll(work) //nolint:errcheck // the system empties it
-	common, err := r.common(work)
+	beside, err := common()
 	if err != nil {
 		return err
 	}
 	for _, t := range targets {
-		if err := r.build(work, t, common); err != nil {
+		if err := r.build(work, t, beside); err != nil {
 			return fmt.Errorf("%s/%s: %w", t.system, t.arch, err)
 		}
 	}
@@ -168,10 +168,7 @@ func (r *release) compile(to string, t target, program string) error {
 	if r.tag != "" {
 		link += " -X main.release=" + r.tag
 	}
-	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly"}
-	if t.system != "" {
-		env = append(env, "GOOS="+t.system, "GOARCH="+t.arch)
-	}
+	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOOS=" + t.system, "GOARCH=" + t.arch}
 	_, err := r.command(env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", link, "-o", to, program)
 	return err
 }

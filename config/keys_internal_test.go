@@ -1,16 +1,26 @@
 package config
 
 import (
+	"encoding"
+	"flag"
+	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
+	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/google/go-cmp/cmp"
+
+	discordchat "github.com/openclaw-verifier/verifier/channels/discord"
+	slackchat "github.com/openclaw-verifier/verifier/channels/slack"
+	telegramchat "github.com/openclaw-verifier/verifier/channels/telegram"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Key is what the documents say about one key of the file. The JSON schema and
-// the table in docs/configuration.md are both made of it.
+// Key is what docs/configuration.md says about one key of the file.
 type Key struct {
 	// Path is dotted, as in the file. <name> is a key of the reader's
 	// choice, [] for an entry of a list.
@@ -174,11 +184,11 @@ var keys = []Key{
 // each.
 const eachPlatform = "<platform>"
 
-// Keys lists what there is to say about each key in a program that has these
+// allKeys lists what there is to say about each key in a program that has these
 // chats, defaults filled in.
-func Keys(chats []approval.Platform) []Key {
+func allKeys(chats platforms) []Key {
 	var out []Key
-	names := "`" + strings.Join(platforms(chats).names(), "`, `") + "`"
+	names := "`" + strings.Join(chats.names(), "`, `") + "`"
 	for _, k := range keys {
 		if strings.HasSuffix(k.Path, eachPlatform) {
 			out = append(out, k.onEach(chats)...)
@@ -194,7 +204,7 @@ func Keys(chats []approval.Platform) []Key {
 }
 
 // onEach says of every platform what the line says of any.
-func (k Key) onEach(chats []approval.Platform) []Key {
+func (k Key) onEach(chats platforms) []Key {
 	out := make([]Key, len(chats))
 	for i, p := range chats {
 		say := strings.NewReplacer(eachPlatform, p.Name, "<title>", p.Title, "<looks>", p.Looks)
@@ -242,4 +252,101 @@ func brief(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+var writeDocs = flag.Bool("docs", false, "write the generated part of docs/configuration.md")
+
+const (
+	keysPage  = "../docs/configuration.md"
+	tableFrom = "<!-- keys: generated from config/keys_internal_test.go by `make docs` -->\n"
+	tableTo   = "<!-- end of keys -->\n"
+)
+
+// The documents have the table of keys as it is here. `make docs` runs this test with -docs.
+func TestDocsListTheKeys(t *testing.T) {
+	text, err := os.ReadFile(keysPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), tableFrom)
+	have, after, closed := strings.Cut(rest, tableTo)
+	if !ok || !closed {
+		t.Fatalf("%s has lost the lines around its table:\n%s%s", keysPage, tableFrom, tableTo)
+	}
+	want := table(allKeys(platforms{telegramchat.Platform(), discordchat.Platform(), slackchat.Platform()}))
+	if *writeDocs {
+		if err := os.WriteFile(keysPage, []byte(before+tableFrom+want+tableTo+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("%s is stale, run `make docs` (-table +page):\n%s", keysPage, diff)
+	}
+}
+
+// table leaves out the keys that only hold others.
+func table(keys []Key) string {
+	var b strings.Builder
+	b.WriteString("| key | default | meaning |\n|---|---|---|\n")
+	for i, k := range keys {
+		if i+1 < len(keys) && strings.HasPrefix(keys[i+1].Path, k.Path+".") && !strings.Contains(keys[i+1].Path, "<") && k.Unset == "" {
+			continue
+		}
+		text := k.Text
+		if k.Words != nil {
+			text += ": `" + strings.Join(k.Words, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Path, defaultCell(k), text)
+	}
+	return b.String()
+}
+
+func defaultCell(k Key) string {
+	if k.Default != nil {
+		return fmt.Sprintf("`%v`", k.Default)
+	}
+	return k.Unset
+}
+
+// Every key that the decoder takes has its line in the table, and no line is about another.
+func TestDocsTheTableHasEveryKey(t *testing.T) {
+	var listed []string
+	for _, k := range keys {
+		if !strings.HasSuffix(k.Path, eachPlatform) {
+			listed = append(listed, k.Path)
+		}
+	}
+	read := pathsOf("", reflect.TypeFor[Config]())
+	slices.Sort(listed)
+	slices.Sort(read)
+	if diff := cmp.Diff(read, listed); diff != "" {
+		t.Errorf("the table of keys differs from what is read (-read +table):\n%s", diff)
+	}
+}
+
+// pathsOf are the paths of all keys at and below a type, as the decoder reads it.
+func pathsOf(path string, t reflect.Type) (out []string) {
+	switch {
+	case t == secretType, t == rawType, reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return nil
+	case t.Kind() == reflect.Pointer:
+		return pathsOf(path, t.Elem())
+	case t.Kind() == reflect.Map && (t.Key() == reflect.TypeFor[taint.Level]()):
+		return nil // said once for all levels
+	case t.Kind() == reflect.Map:
+		return pathsOf(path+".<id>", t.Elem())
+	case t.Kind() == reflect.Slice:
+		return pathsOf(path+"[]", t.Elem())
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	for name, at := range fieldsOf(t) {
+		key := strings.TrimPrefix(path+"."+name, ".")
+		f := t.FieldByIndex(at)
+		if f.Type != reflect.TypeFor[*taint.Mode]() { // the key above says it for every level
+			out = append(append(out, key), pathsOf(key, f.Type)...)
+		}
+	}
+	return out
 }
