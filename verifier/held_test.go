@@ -58,7 +58,7 @@ func TestAHeldCallIsDecidedByWhatHappensMeanwhile(t *testing.T) {
 				}
 			}
 			c.happens(h)
-			d, e := <-decided, h.record.last()
+			d, e := <-decided, h.record.decided()
 			if d.Allow != c.allow || !strings.Contains(d.Reason, c.says) || d.Ref != h.ref {
 				t.Errorf("got %+v", d)
 			}
@@ -76,7 +76,7 @@ type slow struct {
 }
 
 func (s slow) Admit(ctx context.Context, a session.Admission) (session.View, error) {
-	time.Sleep(s.takes) //nolint:forbidigo // it is the slowness that the test is about
+	time.Sleep(s.takes)
 	return s.backend.Admit(ctx, a)
 }
 

@@ -79,6 +79,18 @@ func (m *memory) last() audit.Entry {
 	return m.entries[len(m.entries)-1]
 }
 
+// decided is what was decided last.
+func (m *memory) decided() (last audit.Entry) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.entries {
+		if m.entries[i].Kind == audit.KindDecision {
+			last = m.entries[i]
+		}
+	}
+	return last
+}
+
 func (m *memory) denies() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +133,7 @@ func newRig(t *testing.T, store backend, approvals int, edit func(*verifier.Opti
 		t.Fatal(err)
 	}
 	r.desk, err = approval.NewDesk(approval.Options{
-		Key: serverKey, Store: store, Record: r.record, Inbox: true,
+		Key: serverKey, Store: store, Record: r.record, Inbox: true, Detailed: func(*approval.Ask) bool { return true },
 		Terms: approval.Terms{
 			Config: approval.Config{Approvals: approvals, MaxOpen: 100},
 			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}, {Name: "second", IDs: []string{"token:second"}}},

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"verifier": main, "mcp-fake": fakeServer})
+	testscript.Main(m, map[string]func(){"verifier": main})
 }
 
 // The scripts are sessions at a shell, each in a directory and with a state

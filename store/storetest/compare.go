@@ -38,7 +38,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"note":       m.note,
 			"reset":      m.reset,
 			"revoke":     m.revoke,
-			"drop":       m.drop,
+			"endorse":    m.endorse,
 			"link":       m.link,
 			"raise":      m.raise,
 			"expose":     m.expose,

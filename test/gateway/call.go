@@ -87,7 +87,7 @@ func (c Call) Body() []byte {
 	if err != nil || c.Context == nil {
 		ctx = []byte("{}")
 	}
-	name, _ := json.Marshal(c.Tool)
+	name, _ := json.Marshal(c.Tool) //nolint:errcheck // a string can be written
 	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":%q,"tool":{"name":%s,"params":%s},"context":%s}`,
 		c.At.UTC().Format(time.RFC3339Nano), c.ID, name, c.Params, ctx)
 }
@@ -216,7 +216,7 @@ func (g *Gateway) In(t testing.TB) *Gateway {
 	return &other
 }
 
-// Allow says that a call must pass.
+// Allow, Deny and Ask say what must become of a call.
 func (g *Gateway) Allow(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(c)
@@ -226,7 +226,6 @@ func (g *Gateway) Allow(c Call) Answer {
 	return a
 }
 
-// Deny says that it must be denied, with a reason.
 func (g *Gateway) Deny(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(c)
@@ -236,13 +235,11 @@ func (g *Gateway) Deny(c Call) Answer {
 	return a
 }
 
-// Ask says that a person must be asked about it.
 func (g *Gateway) Ask(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(Impatient(c))
 	if a.Status != http.StatusOK || a.Decision != "deny" || a.Ref == "" {
-		g.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.Tool, c.Params, c.Context["sessionKey"],
-			a.Status, a.Raw)
+		g.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.Tool, c.Params, c.Context["sessionKey"], a.Status, a.Raw)
 	}
 	return a
 }

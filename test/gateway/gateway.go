@@ -74,8 +74,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "verifier")
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", path,
-		"github.com/openclaw-verifier/verifier/cmd/verifier")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", path, "github.com/openclaw-verifier/verifier/cmd/verifier")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.Join(err, errors.New(string(said)))
 	}
@@ -130,13 +129,13 @@ func (g *Gateway) WriteConfig(yaml string) {
 	}
 }
 
-// Begin runs the gateway, with more flags; after a stop it comes back with the same state.
-func (g *Gateway) Begin(flags ...string) {
+// Begin runs the gateway; after a stop it comes back with the same state.
+func (g *Gateway) Begin() {
 	g.t.Helper()
 	g.WriteConfig(g.Config)
 	g.Log, g.Screen = &Output{}, &Output{}
-	args := []string{"serve", "--listen", "127.0.0.1:0", "--config", g.ConfigFile(), "--state", g.State.Dir()}
-	g.cmd = exec.CommandContext(context.Background(), Program(g.t), append(args, flags...)...)
+	g.cmd = exec.CommandContext(context.Background(), Program(g.t), "serve", "--listen", "127.0.0.1:0",
+		"--config", g.ConfigFile(), "--state", g.State.Dir())
 	g.cmd.Env = append(os.Environ(), "HOME="+g.dir, "GORACE=atexit_sleep_ms=0")
 	g.cmd.Stdout, g.cmd.Stderr = g.Screen, g.Log
 	g.dead = make(chan struct{})

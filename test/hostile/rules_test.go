@@ -56,11 +56,10 @@ func rows(t *testing.T, file string) (out []row) {
 
 // TestRules judges the calls of each file with nothing but what the setting says.
 //
-// The setting is a level, and what else holds: "tainted unseen" is a conversation that read outside content, where
-// files were written that no person has seen; "secret": a secret was read there; "bears": the call holds one;
-// "claude", "codex", "gemini", "opencode": that agent's hook asks, in the workspace /home/me/app; "stranger",
-// "group": who started the run; "linux", "workspace", "windows": what OpenClaw says of the machine; "strict",
-// "paranoid", ...: the profile.
+// The setting is a level, and what else holds: "tainted unseen" is a conversation that read outside content, where files
+// were written that no person has seen; "secret": a secret was read there; "bears": the call holds one; "claude",
+// "codex", "gemini", "opencode": that agent's hook asks, in the workspace /home/me/app; "stranger", "group": who started
+// the run; "linux", "workspace", "windows": what OpenClaw says of the machine; "strict", "paranoid", ...: the profile.
 //
 // The input is `$ command`, or a tool and its arguments. The verdict is allow, ask or refuse; "allow taints" brings in
 // outside content, "allow secret" marks the conversation as one that holds secrets.
@@ -97,8 +96,7 @@ var verdicts = map[taint.Mode]string{taint.Allow: "allow", taint.Confirm: "ask",
 
 // levels are the words for levels that a setting may use.
 var levels = map[string]taint.Level{
-	"clean": taint.Owner, "local": taint.Local, "shared": taint.Shared, "external": taint.External,
-	"tainted": taint.Untrusted,
+	"clean": taint.Owner, "local": taint.Local, "shared": taint.Shared, "external": taint.External, "tainted": taint.Untrusted,
 }
 
 // call makes of a row what the policy judges.

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -15,15 +14,15 @@ import (
 
 // TestSequences plays what happens one after the other in a conversation, at a running gateway.
 //
-// The setting has the steps before the input, with "; " between them. A step is `tool arguments` or `$ command`, by
-// the owner in the conversation a; before it may stand who calls, and where: `stranger b: $ date`. Who: owner,
-// stranger, nobody (no sender), group (the owner where others hear), child (of the conversation a), guest (a stranger
-// in such a one), cron (a scheduled job), app (the owner's, of a runtime that says that its workspace is
-// /home/me/app), claude (Claude Code, there). `owner+x` is the same in the run x, `owner/x` in the context window x,
-// `owner@x` in the directory x. A tool alone has usual arguments. `yes`, `yes 30`, `yes turn`, `yes exactly 30`, `no`
-// answer the last question; `pause`, `resume`, `reset b` and `restart` are the owner's. `returns TOOL {…}` reports
-// what a tool returned, and `tells EVENT {…}` what happened. A step that must come out in one way says so: `$ date =
-// ask`. The verdict is that of the input: allow, ask, or deny (without a question).
+// The setting has the steps before the input, with "; " between them. A step is `tool arguments` or `$ command`, by the
+// owner in the conversation a; before it may stand who calls, and where: `stranger b: $ date`. Who: owner, stranger,
+// nobody (no sender), group (the owner where others hear), child (of the conversation a), guest (a
+// stranger in such a one), cron (a scheduled job), app (the
+// owner's, of a runtime that says that its workspace is /home/me/app), claude (Claude Code, there). `owner+x` is the same in
+// the run x, `owner/x` in the context window x, `owner@x` in the directory x. A tool alone has usual arguments.
+// `yes`, `yes 30`, `yes turn`, `yes exactly 30`, `no` answer the last question; `pause`, `resume`, `reset b` and `restart` are
+// the owner's. `returns TOOL {…}` reports what a tool returned, and `tells EVENT {…}` what happened. A step that must come out
+// in one way says so: `$ date = ask`. The verdict is that of the input: allow, ask, or deny (without a question).
 //
 // Each row is a client of its own, so that no row sees what another wrote, paused or scheduled.
 func TestSequences(t *testing.T) {
@@ -34,49 +33,25 @@ func TestSequences(t *testing.T) {
 		config += fmt.Sprintf("%s: [%s], ", client(n), secret(n))
 	}
 	g := gateway.Start(t, config+"}}\n")
-	var wg sync.WaitGroup
-	many := make(chan bool, 16)
-	for n, r := range all {
-		p := &play{t: t, g: g.By(secret(n)), client: client(n), row: r, space: "row" + strconv.Itoa(n)}
-		if p.alone() {
-			continue
-		}
-		many <- true
-		wg.Go(func() {
-			defer func() { <-many }()
-			p.play()
-		})
-	}
-	wg.Wait()
 	for n, r := range all {
 		g.Secret = secret(n)
-		if p := (&play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}); p.alone() {
-			p.play()
+		p := &play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}
+		for _, step := range strings.Split(r.setting, "; ") {
+			want := ""
+			if m := outcomes.FindStringSubmatch(step); m != nil {
+				step, want = m[1], m[2]
+			}
+			if got := p.step(step); want != "" && got != want {
+				t.Errorf("%s: %s, not %s: %s", r.at, got, want, step)
+			}
+		}
+		if got := p.step(r.input); got != r.verdict {
+			t.Errorf("%s: %s, not %s: %s (%s)\n  %s", r.at, got, r.verdict, r.input, r.why, p.said)
+		}
+		if strings.Contains(r.setting, "pause") { // which holds for every client
 			g.Reply(".resume")
 			g.Reply(".resume main")
 		}
-	}
-}
-
-// alone reports whether a row does what holds for every client.
-func (p *play) alone() bool {
-	return strings.Contains(p.row.setting, "pause") || strings.Contains(p.row.setting, "restart")
-}
-
-// play plays a row.
-func (p *play) play() {
-	p.t.Helper()
-	for _, step := range strings.Split(p.row.setting, "; ") {
-		want := ""
-		if m := outcomes.FindStringSubmatch(step); m != nil {
-			step, want = m[1], m[2]
-		}
-		if got := p.step(step); want != "" && got != want {
-			p.t.Errorf("%s: %s, not %s: %s", p.row.at, got, want, step)
-		}
-	}
-	if got := p.step(p.row.input); got != p.row.verdict {
-		p.t.Errorf("%s: %s, not %s: %s (%s)\n  %s", p.row.at, got, p.row.verdict, p.row.input, p.row.why, p.said)
 	}
 }
 
@@ -100,8 +75,7 @@ type play struct {
 
 // usual are the arguments of a tool that stands alone.
 var usual = map[string]string{
-	"web_fetch": `{"url":"https://example.com/page"}`, "web_search": `{"query":"weather"}`,
-	"read":  `{"path":"README.md"}`,
+	"web_fetch": `{"url":"https://example.com/page"}`, "web_search": `{"query":"weather"}`, "read": `{"path":"README.md"}`,
 	"write": `{"path":"notes.md","content":"hello"}`, "message": `{"action":"send","target":"@bob","message":"hello"}`,
 	"browser": `{"action":"open","url":"https://example.com/"}`, "gateway": `{"action":"restart"}`,
 }
