@@ -33,14 +33,6 @@ func TestH07EmptyAndPlaceholderSecretsAreRefused(t *testing.T) {
 	}
 }
 
-func TestTokensAreLongerThanSecrets(t *testing.T) {
-	const nineteen = "5f0c3b1d9a7e4c2288b"
-	parse(t, "webhook: {secret: "+nineteen+"}")
-	if got := refusals(t, "ownerToken: "+nineteen); !strings.Contains(got, "it has 19 characters and needs 20") {
-		t.Error(got)
-	}
-}
-
 // The agent's runtime knows the webhook secret: as the owner token it would let
 // the agent approve itself.
 func TestOneSecretForTwoThingsIsRefused(t *testing.T) {

@@ -44,16 +44,17 @@ func TestTLSFilesAreCheckedBeforeTheyAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"tls: {cert: a.pem, key: a.key}":      "",
-		"tls: {cert: a.pem}":                  "tls: has a certificate and no key",
-		"tls: {key: a.key}":                   "tls: has a key and no certificate",
-		"tls: {cert: none.pem, key: a.key}":   "none.pem does not exist",
-		"tls: {cert: a.pem, key: none.key}":   "none.key does not exist",
-		"tls: {cert: a.pem, key: b.key}":      "are not a certificate and its key",
-		"tls: {cert: a.key, key: a.key}":      "are not a certificate and its key",
-		"tls: {cert: a.pem, key: shared.key}": "shared.key can be read by others",
-		"tls: {cert: ., key: a.key}":          "is not a regular file",
-		"tls: {cert: a.pem, kee: a.key}":      "tls.kee: unknown key",
+		"tls: {cert: a.pem, key: a.key}":                         "",
+		"listen: '0.0.0.0:8787'\ntls: {cert: a.pem, key: a.key}": "",
+		"tls: {cert: a.pem}":                                     "tls: has a certificate and no key",
+		"tls: {key: a.key}":                                      "tls: has a key and no certificate",
+		"tls: {cert: none.pem, key: a.key}":                      "none.pem does not exist",
+		"tls: {cert: a.pem, key: none.key}":                      "none.key does not exist",
+		"tls: {cert: a.pem, key: b.key}":                         "are not a certificate and its key",
+		"tls: {cert: a.key, key: a.key}":                         "are not a certificate and its key",
+		"tls: {cert: a.pem, key: shared.key}":                    "shared.key can be read by others",
+		"tls: {cert: ., key: a.key}":                             "is not a regular file",
+		"tls: {cert: a.pem, kee: a.key}":                         "tls.kee: unknown key",
 	} {
 		c, _, err := written(t, dir, text)
 		switch {
@@ -86,27 +87,6 @@ func TestACertificateThatEndsIsTold(t *testing.T) {
 	}
 }
 
-func TestAPublicAddressNeedsTLSOrAWord(t *testing.T) {
-	cert, key := certtest.Pair(t, "localhost")
-	encrypted := "\ntls: {cert: " + cert + ", key: " + key + "}"
-	for _, host := range []string{"0.0.0.0", "", "[::]", "192.168.1.5", "[2001:db8::1]", "gateway.lan", "10.0.0.1"} {
-		listen := "listen: '" + host + ":8787'"
-		if _, _, err := config.Parse("f", []byte(listen), nothing, chats); err == nil || !strings.Contains(err.Error(), "f:1:1: listen: others on the network can reach this address, and there is no TLS") {
-			t.Errorf("%s: got %v", listen, err)
-		}
-		for _, more := range []string{encrypted, "\ninsecurePublic: true"} {
-			if _, _, err := config.Parse("f", []byte(listen+more), nothing, chats); err != nil {
-				t.Errorf("%s%s: %v", listen, more, err)
-			}
-		}
-	}
-	for _, host := range []string{"127.0.0.1", "127.9.9.9", "[::1]", "localhost"} {
-		if _, _, err := config.Parse("f", []byte("listen: '"+host+":8787'"), nothing, chats); err != nil {
-			t.Errorf("%s: %v", host, err)
-		}
-	}
-}
-
 func TestTrustedProxiesAreAddresses(t *testing.T) {
 	c, _, err := config.Parse("f", []byte("trustedProxies: [10.0.0.7, 10.1.2.3/16, '2001:db8::/32', '::ffff:10.0.0.8']"), nothing, chats)
 	if err != nil {
@@ -118,10 +98,5 @@ func TestTrustedProxiesAreAddresses(t *testing.T) {
 	}
 	if want := "10.0.0.7/32 10.1.0.0/16 2001:db8::/32 10.0.0.8/32"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
-	}
-	for _, bad := range []string{"proxy.lan", "10.0.0.0/33", "10.0.0", "'*'", "''", "fe80::1%eth0"} {
-		if _, _, err := config.Parse("f", []byte("trustedProxies: ["+bad+"]"), nothing, chats); err == nil || !strings.Contains(err.Error(), "trustedProxies[0]: is neither an address nor a range") {
-			t.Errorf("%s: got %v", bad, err)
-		}
 	}
 }

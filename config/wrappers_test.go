@@ -165,19 +165,6 @@ func TestSeed000LoadsWordForWord(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongInAWrapperIsNamedWhereItStands(t *testing.T) {
-	for text, want := range map[string]string{
-		"{\n  \"tools\": {\"verifier\": {\"scoop\": {}}}\n}":                                                 "v.yaml:2:26: scoop: unknown key",
-		"{\"scope\": {\"include\": [\"exec\"]},\n\"tools\": {\"verifier\": {\"scope\": {\"include\": []}}}}": "v.yaml:2:24: scope: is here for the second time",
-		"{\"plugins\": {\"entries\": {\"a\": {\"config\": {}}, \"b\": {\"config\": {}}}}}":                   "plugins: is the client's file",
-		"{\"tools\": {\"verifier\": {\"webhook\": {\"secret\": \"short\"}}}}":                                "webhook.secret",
-	} {
-		if got := refusals(t, text); !strings.Contains(got, want) {
-			t.Errorf("%s:\n%q is missing in\n%s", text, want, got)
-		}
-	}
-}
-
 func FuzzCommentsInBraces(f *testing.F) {
 	for _, s := range []string{seed003, seed001, "{/* a */}", `{"a":"//"}`, "{a: 'b' // c", "{'\\"} {
 		f.Add(s)
