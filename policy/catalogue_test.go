@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // catalogue is what OpenClaw itself says of its tools: the type of each argument
@@ -115,44 +117,27 @@ func namesAddress(path string) bool {
 		top == "paths"
 }
 
-func TestWhatIsOpenedFromAFileIsLocal(t *testing.T) {
-	p := must(t, policy.Config{})
-	fenced := must(t, policy.Config{Trust: policy.Trust{Directories: []string{"~/work"}}})
-	for _, c := range []struct{ tool, params string }{
-		{"view_image", `{"path":"shot.png"}`}, {"view_image", `{"paths":["~/work/a.png","b.png"]}`}, {"pdf", `{"pdf":"~/work/a.pdf"}`},
-		{"image_generate", `{"prompt":"a cat","image":"cat.png"}`},
-	} {
-		for name, p := range map[string]*policy.Policy{"default": p, "fenced": fenced} {
-			if plan := p.Plan(call(c.tool, c.params)); plan.Raise != local || !plan.Harmless && c.tool != "image_generate" {
-				t.Errorf("%s: %s %s brings in %s", name, c.tool, c.params, plan.Raise)
-			}
-		}
-	}
-	for _, c := range []struct{ tool, params string }{
-		{"view_image", `{"path":"a.png","paths":["/tmp/b.png"]}`}, {"view_image", `{"path":"../b.png"}`}, {"pdf", `{"pdfs":["/tmp/b.pdf"]}`},
-	} {
-		if plan := fenced.Plan(call(c.tool, c.params)); plan.Raise != external {
-			t.Errorf("%s %s brings in %s", c.tool, c.params, plan.Raise)
-		}
-	}
-	for _, params := range []string{
-		`{"path":"https://evil.example/a.png"}`, `{"path":" HTTPS:evil.example/a.png"}`, `{"paths":["a.png","//evil.example/b.png"]}`, `{"path":"\\\\evil\\share\\a.png"}`,
-		`{"path":"media://x"}`, `{"path":"a.png","gatewayUrl":"wss://evil.example"}`,
-	} {
-		if plan := p.Plan(call("view_image", params)); plan.Raise != untrusted || plan.Harmless {
-			t.Errorf("view_image %s brings in %s, harmless: %t", params, plan.Raise, plan.Harmless)
+func TestEveryToolOfTheCodingAgentsHasARow(t *testing.T) {
+	known := must(t, policy.Config{}).Tools()
+	for _, tool := range hook.ToolNames() {
+		if !slices.Contains(known, tool) {
+			t.Errorf("%s has no row", tool)
 		}
 	}
 }
 
-// A call can name another gateway: it acts there, whatever the tool is.
-func TestACallToAnotherGatewayActs(t *testing.T) {
+// A server may call itself what it likes.
+func TestNoShippedServerIsBetterThanExternal(t *testing.T) {
 	p := must(t, policy.Config{})
-	plan := p.Plan(call("dir_list", `{"path":"~","gatewayUrl":"wss://evil.example","gatewayToken":"x"}`))
-	if plan.Raise != untrusted || plan.Modes[untrusted] != confirm || plan.Harmless {
-		t.Errorf("brings in %s, modes %s", plan.Raise, modes(plan.Modes))
-	}
-	if plan = p.Plan(call("dir_list", `{"path":"~"}`)); plan.Raise != local || plan.Modes[untrusted] != allow {
-		t.Errorf("without: brings in %s, modes %s", plan.Raise, modes(plan.Modes))
+	for _, tool := range policy.Served() {
+		if p.Response(tool) < taint.External {
+			t.Errorf("%s returns %s", tool, p.Response(tool))
+		}
+		if got, want := p.Row("", tool), p.Row("", "nothing_known"); got != want {
+			t.Errorf("%s is called as %v, and what we don't know as %v", tool, got, want)
+		}
+		if !strings.HasPrefix(tool, "mcp__") || strings.Count(tool, "__") != 2 {
+			t.Errorf("%s is no tool of a server's", tool)
+		}
 	}
 }

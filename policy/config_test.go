@@ -56,67 +56,19 @@ func TestAConfigThatIsRiskySaysSoInWords(t *testing.T) {
 	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {TaintPolicy: policy.TaintPolicy{Shared: on(allow)}}}}, "agents.a.taintPolicy", "only tighten")
 }
 
+func TestCallingASinkHarmlessIsAWarning(t *testing.T) {
+	warned(t, policy.Config{Tools: map[string]policy.Tool{"exec": {Sink: new(false)}}}, "tools.exec.sink")
+	warned(t, policy.Config{Profile: "permissive", Taint: policy.Taint{From: is(external)}, ToolOverrides: map[string]policy.Override{
+		"message": {TaintPolicy: policy.TaintPolicy{Untrusted: on(allow)}},
+	}}, "toolOverrides.message", "untrusted")
+}
+
 func TestTheDefaultHasNothingToWarnAbout(t *testing.T) {
 	for _, name := range policy.Profiles() {
 		if _, warnings, err := policy.New(policy.Config{Profile: name, Guard: ours()}); err != nil || len(warnings) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, err)
 		}
 	}
-}
-
-func TestStrictMakesAFetchASinkOnceTainted(t *testing.T) {
-	p := must(t, policy.Config{Profile: "strict"})
-	for _, tool := range []string{"web_fetch", "web_search", "vestige_promote", "vestige_demote"} {
-		row(t, p, tool, "aaaacc")
-		if v := p.Judge(call(tool, `{}`), at(untrusted)); v.Rule != "taint-escalation" {
-			t.Errorf("%s is decided by %s, want taint-escalation", tool, v.Rule)
-		}
-	}
-	row(t, p, "read", "aaaaaa")
-	named := must(t, policy.Config{Profile: "strict", ToolOverrides: map[string]policy.Override{
-		"web_fetch": {TaintPolicy: policy.TaintPolicy{External: on(allow), Untrusted: on(allow)}},
-	}})
-	row(t, named, "web_fetch", "aaaaaa")
-	if !p.Strict() || must(t, policy.Config{}).Strict() {
-		t.Error("strict is not told apart")
-	}
-}
-
-func TestAnOverrideExemptsASinkOnlyAtTheLevelItNames(t *testing.T) {
-	row(t, must(t, policy.Config{ToolOverrides: map[string]policy.Override{"message": {Any: on(allow)}}}), "message", "aaaacc")
-	row(t, must(t, policy.Config{ToolOverrides: map[string]policy.Override{
-		"message": {Any: on(allow), TaintPolicy: policy.TaintPolicy{External: on(allow)}},
-	}}), "message", "aaaaac")
-	// Named at untrusted only, it would permit more there than at external.
-	lonely := policy.Config{Profile: "permissive", Taint: policy.Taint{From: is(external)}, ToolOverrides: map[string]policy.Override{
-		"message": {TaintPolicy: policy.TaintPolicy{Untrusted: on(allow)}},
-	}}
-	row(t, must(t, lonely), "message", "aaaacc")
-	warned(t, lonely, "toolOverrides.message", "untrusted")
-}
-
-func TestAnAgentsOwnRules(t *testing.T) {
-	p := must(t, policy.Config{Agents: map[string]policy.Agent{
-		"ops":  {ToolOverrides: map[string]policy.Override{"exec": {Any: on(confirm)}, "message": {Any: on(allow)}}},
-		"kids": {TaintPolicy: policy.TaintPolicy{Shared: on(restrict)}},
-	}})
-	for _, c := range []struct{ agent, tool, want string }{
-		{"main", "exec", "aaaccc"}, {"ops", "exec", "cccccc"}, {"OPS", "exec", "cccccc"}, {"ops", "message", "aaaccc"},
-		{"kids", "exec", "aaarrr"}, {"kids", "read", "aaaaaa"}, {"kids", "never_named", "aaarrr"}, {"", "exec", "cccrrr"}, {"", "never_named", "aaarrr"},
-	} {
-		if got := modes(p.Row(c.agent, c.tool)); got != c.want {
-			t.Errorf("%s for %q is %s, want %s", c.tool, c.agent, got, c.want)
-		}
-	}
-	made := call("exec", `{"command":"ls"}`)
-	made.Context.AgentID, made.Context.SessionKey = "ops", "agent:ops:main"
-	v := p.Judge(made, at(owner))
-	if v.Rule != "agent" || v.Mode != confirm {
-		t.Errorf("%s by %s, want confirm by agent", v.Mode, v.Rule)
-	}
-	says(t, v, "Your rules for the agent ops are stricter: you are asked.")
-	made.Context.AgentID, made.Context.SessionKey = "", ""
-	says(t, p.Judge(made, at(owner)), "The call names no agent, so the strictest agent's rules hold: you are asked.")
 }
 
 func TestAVerdictExplainsItself(t *testing.T) {
@@ -158,5 +110,54 @@ func TestAVerdictExplainsItself(t *testing.T) {
 		if got := strings.Join(c.v.Sentences(), "\n"); got != strings.Join(c.want, "\n") {
 			t.Errorf("%s:\n%s\nwant\n%s", c.what, got, strings.Join(c.want, "\n"))
 		}
+	}
+}
+
+func TestLabelsThatContradictAreRefused(t *testing.T) {
+	for what, c := range map[string]policy.Config{
+		"tools.a.source: says the opposite of trust.tools.a, which is untrusted": {
+			Tools: map[string]policy.Tool{"a": {Source: new(false)}}, Trust: policy.Trust{Tools: map[string]taint.Level{"a": untrusted}}},
+		"tools.b.source: says the opposite of trust.tools.b, which is local": {
+			Tools: map[string]policy.Tool{"b": {Source: new(true)}}, Trust: policy.Trust{Tools: map[string]taint.Level{"b": local}}},
+		"tools.c: is destructive and no sink":                           {Tools: map[string]policy.Tool{"c": {Sink: new(false), Destructive: new(true)}}},
+		"tools.d.destinations: has an empty entry":                      {Tools: map[string]policy.Tool{"d": {Destinations: []string{" "}}}},
+		"tools.exec: exec is another name for exec, which is set":       {Tools: map[string]policy.Tool{"bash": {}, "exec": {}}},
+		"trust.secrets: has an entry that is too short to mean a place": {Trust: policy.Trust{Secrets: []string{"/"}}},
+	} {
+		if _, _, err := policy.New(c); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("got %v, want %q", err, what)
+		}
+	}
+}
+
+func TestTrustRulesThatSayNothingAreRefused(t *testing.T) {
+	for want, r := range map[string]policy.TrustRule{
+		"names no host, path, command or action": {Tool: "read", Level: new(local)},
+		"says nothing":                           {Tool: "read", Path: "/a"},
+		"has both level and source":              {Tool: "read", Path: "/a", Level: new(local), Source: new(false)},
+		"is no path":                             {Tool: "read", Path: "/a/../b", Level: new(local)},
+		"can only make it worse":                 {Tool: "exec", Command: "git", Level: new(system)},
+		"can't be false for a command":           {Tool: "exec", Command: "git", Sink: new(false)},
+		"a tool's name is empty":                 {Path: "/a", Level: new(local)},
+	} {
+		_, _, err := policy.New(policy.Config{Trust: policy.Trust{Rules: []policy.TrustRule{r}}})
+		if err == nil || !strings.Contains(err.Error(), "trust.rules[0]") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", r, err, want)
+		}
+	}
+	if _, _, err := policy.New(policy.Config{Trust: policy.Trust{Directories: []string{"work"}}}); err == nil {
+		t.Error("a relative directory is taken")
+	}
+}
+
+func TestWhatIsNoServerIsRefused(t *testing.T) {
+	level := taint.Local
+	for _, name := range []string{"", "a__b", "mcp__a__", " a", "a__"} {
+		if _, _, err := policy.New(policy.Config{MCP: policy.MCP{Servers: map[string]policy.Server{name: {Trust: &level}}}}); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+	if _, _, err := policy.New(policy.Config{MCP: policy.MCP{Servers: map[string]policy.Server{"a": {}}}}); err == nil {
+		t.Error("a server of which nothing is said is taken")
 	}
 }

@@ -113,3 +113,25 @@ func holdsAll(s string, words []string) bool {
 	}
 	return true
 }
+
+// ours is what the program guards in a usual installation.
+func ours() policy.Guard {
+	return policy.Guard{
+		Paths: []string{
+			"/home/ann/.local/state/verifier",
+			"/home/ann/.local/state/verifier/owner.token",
+			"/home/ann/.local/state/verifier/server.key",
+			"/home/ann/.config/verifier/verifier.yaml",
+		},
+		Addresses: []string{"127.0.0.1:8787", "redis://localhost:6379/0"},
+		Commands:  []string{"verifier"},
+		Names:     []string{"VERIFIER_OWNER_TOKEN", "VERIFIER_*", "X-Verifier-Signature"},
+	}
+}
+
+// quoted is JSON for an object with one string.
+func quoted(key, value string) string {
+	k, _ := jsontext.AppendQuote(nil, key)
+	v, _ := jsontext.AppendQuote(nil, value)
+	return "{" + string(k) + ":" + string(v) + "}"
+}

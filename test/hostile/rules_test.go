@@ -59,14 +59,15 @@ func rows(t *testing.T, file string) (out []row) {
 // The setting is a level, and what else holds: "tainted unseen" is a conversation that read outside content, where files
 // were written that no person has seen; "secret": a secret was read there; "bears": the call holds one; "claude",
 // "codex", "gemini", "opencode": that agent's hook asks, in the workspace /home/me/app; "stranger", "group": who started
-// the run; "linux", "workspace", "windows": what OpenClaw says of the machine; "strict", "paranoid", ...: the profile.
+// the run; "linux", "workspace", "windows": what OpenClaw says of the machine; "at=/etc", "in=/etc": the workspace, and the
+// directory that the agent is in; "strict", "paranoid", ...: the profile.
 //
 // The input is `$ command`, or a tool and its arguments. The verdict is allow, ask or refuse; "allow taints" brings in
 // outside content, "allow secret" marks the conversation as one that holds secrets.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	policies := map[string]*policy.Policy{}
-	for _, file := range []string{"shell.txt", "names.txt", "agents.txt", "taint.txt"} {
+	for _, file := range []string{"shell.txt", "names.txt", "agents.txt", "hooks.txt", "taint.txt"} {
 		for _, r := range rows(t, file) {
 			c, view, profile := r.call(t)
 			p := policies[profile]
@@ -133,6 +134,14 @@ func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile s
 		case "default", "paranoid", "permissive", "interactive", "strict":
 			profile = word
 		default:
+			if at, found := strings.CutPrefix(word, "at="); found {
+				c.Context.Workspace, c.Context.Directory = at, at
+				break
+			}
+			if in, found := strings.CutPrefix(word, "in="); found {
+				c.Context.Directory = in
+				break
+			}
 			level, known := levels[word]
 			if !known {
 				t.Fatalf("%s: what is the setting %q?", r.at, word)
