@@ -68,16 +68,16 @@ lint: ## run golangci-lint, built by Go at a pinned version
 
 bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
-	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./bench -page docs/speed.md -others "$$others" $(ARGS)
+	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./test/bench -page docs/speed.md -others "$$others" $(ARGS)
 	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests
 	@./scripts/chaos $(TOXIPROXY) $(CHAOS) $(ARGS)
 
-held: ## hold ten thousand calls for a person, into docs/speed.md: memory, allows beside them, waking, taps; a short run: make held ARGS=-short
+held: ## hold ten thousand calls for a person, into docs/speed.md: memory and waking; a short run: make held ARGS=-short
 	@./scripts/setup-tests
-	@go run ./bench -held -page docs/speed.md $(ARGS)
+	@go run ./test/bench -held -page docs/speed.md $(ARGS)
 
 replay: ## play recorded attacks against the policy; all of them: make replay TRACE=sessions.jsonl.gz
 	@./scripts/replay $(TRACE)

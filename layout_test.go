@@ -59,8 +59,8 @@ var layout = []layer{
 	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},                      // the gate before servers of tools
 	{name: "plugin", packages: "integrations/openclaw"},                              // the plugin's own files, for the program to hand out
 	{name: "scripted", packages: "integrations/agents/e2e/scripted"},                 // a model by which tests try coding agents
-	{name: "programs", packages: "cmd/verifier bench packaging/dist", mayImport: "label mcp hook plugin adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
-	{name: "chaos", packages: "chaos", mayImport: "suites leaves"},                                                                                 // drives the real binary from outside
+	{name: "programs", packages: "cmd/verifier packaging/dist", mayImport: "label mcp hook plugin adapters delivery stores replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
+	{name: "tools", packages: "test/bench test/chaos", mayImport: "suites leaves"},                                                                 // drive the real program from outside
 	{name: "stand-ins", packages: "integrations/openclaw/e2e/telegram integrations/agents/e2e integrations/mcp/e2e", mayImport: "scripted suites"}, // fakes as programs, for tests in other languages
 	{name: "root", packages: "."}, // this test
 }

@@ -32,7 +32,7 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 		return t, err
 	}
 	shim := filepath.Join(dir, "shim.so")
-	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, "chaos/shim/redis.c") == nil {
+	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, "test/chaos/shim/redis.c") == nil {
 		t.shim = shim
 	}
 	if path, err := exec.LookPath("strace"); err == nil && command(ctx, path, "-o", os.DevNull, "true") == nil {

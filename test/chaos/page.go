@@ -10,7 +10,7 @@ import (
 // page is the report as a page of the documentation.
 func page(p plan, results []result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Chaos\n\nWritten by `make chaos` (seed %d). The program is in [chaos](../chaos); what it promises is checked from the outside.\n\n", p.seed)
+	fmt.Fprintf(&b, "# Chaos\n\nWritten by `make chaos` (seed %d). The program is in [test/chaos](../test/chaos); what it promises is checked from the outside.\n\n", p.seed)
 	b.WriteString(prose)
 	heads, line := []string{""}, []string{"---"}
 	for _, r := range results {
