@@ -10,10 +10,6 @@ import (
 type Always struct {
 	Days int  // how long it holds
 	Here bool // only in the conversation of the call; otherwise in every one of its agent
-
-	// Denied says why the person's own record speaks against it, such as a call of theirs that it would have covered and that they denied;
-	// empty: it does not. Nil: no one has looked, and nothing is given.
-	Denied func(ctx context.Context, c *Card) (why string, err error)
 }
 
 // Said where no standing consent can be given.
@@ -60,16 +56,16 @@ func (o *alwaysOn) barred(ctx context.Context, action Action, w *Always) (Outcom
 	if action != AllowAlways {
 		return Outcome{}, nil
 	}
-	if w == nil || w.Denied == nil {
+	if w == nil {
 		return Outcome{Kind: Misunderstood, Card: o.card, Text: onlyOnPage}, nil
 	}
 	if _, can := o.grant(); !can || w.Days < 1 || w.Days > MaxConsentDays {
 		return Outcome{Kind: Misunderstood, Card: o.card, Text: neverAlways}, nil
 	}
-	why, err := w.Denied(ctx, o.card)
+	why, err := o.consents.Refused(ctx, o.card)
 	switch {
 	case err != nil:
-		return Outcome{Text: "Your record can't be read, so no standing consent can be given. Nothing was approved."}, err
+		return Outcome{Text: "The store can't be reached, so no standing consent can be given. Nothing was approved."}, err
 	case why != "":
 		return Outcome{Kind: Misunderstood, Card: o.card, Text: why + " Nothing was approved."}, nil
 	}

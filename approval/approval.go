@@ -179,7 +179,7 @@ func assemble(o Options, p process) *Desk {
 	announcer := &announcer{cardStore: cards}
 	pauses := &Pauses{cards}
 	sweeper := &sweeper{cardStore: cards, announcer: announcer, pauses: pauses}
-	consents := &Consents{cards.core}
+	consents := &Consents{core: cards.core}
 	grants := &Grants{cards, announcer, consents}
 	sources := &Sources{cards.core}
 	likes := &likes{cards, previews}

@@ -134,7 +134,7 @@ func TestH752ANarrowerConsentThatEndedOpensNoWiderOne(t *testing.T) {
 	give := func(id string, level taint.Level, days int) {
 		t.Helper()
 		g := session.Grant{Conversation: session.Conversation{Client: "default"}, Tool: "exec", Agent: "main", Like: session.StandingLike("x"), Level: level}
-		if o, err := d.Consents.Give(t.Context(), approval.Answer{ID: id, Via: "page"}, g, days); err != nil || o.Kind != approval.Replied {
+		if o, err := d.Consents.Give(t.Context(), approval.Answer{ID: id, Via: "page"}, "alice", g, days); err != nil || o.Kind != approval.Replied {
 			t.Fatalf("%+v, %v", o, err)
 		}
 	}

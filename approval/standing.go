@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
@@ -13,7 +14,11 @@ import (
 )
 
 // Consents are the standing consents.
-type Consents struct{ *core }
+type Consents struct {
+	*core
+
+	unkept sync.Map // tools of which a refusal could not be kept
+}
 
 // A standing consent is a grant that holds for days, in every conversation of one agent or in one of them: for calls of one tool to exactly the
 // same destinations, or for one command, down to a level, until a day. Only a person gives one. It is kept in a list of the store, under this server's seal: if the list is lost,
@@ -63,23 +68,8 @@ func (cn *Consents) unended(ctx context.Context) (given []session.Grant, err err
 	return given, nil
 }
 
-// Give makes a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
+// give makes a standing consent at an approver's word. The grant says for which calls and at which level; who gives it and how long it
 // holds is written here. It is in the record before it counts.
-func (cn *Consents) Give(ctx context.Context, a Answer, g session.Grant, days int) (Outcome, error) {
-	t := cn.terms()
-	person, listed := t.people[a.ID]
-	switch {
-	case !listed:
-		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
-	case !g.IsStanding() || g.Tool == "" || g.Conversation.Key != "" || g.Session != "" || g.Run != "" || days < 1 || days > MaxConsentDays:
-		return Outcome{Kind: Misunderstood, Text: "This can't be allowed for longer. Nothing was changed."}, nil
-	case t.Approvals > 1:
-		return Outcome{Kind: Misunderstood, Text: "Your config wants more than one person to allow a call, and a standing consent has only one. Nothing was changed."}, nil
-	}
-	return cn.give(ctx, a, person, g, days)
-}
-
-// give gives a standing consent that was found to be right.
 func (cn *Consents) give(ctx context.Context, a Answer, person string, g session.Grant, days int) (Outcome, error) {
 	id, err := codes.NewID(cn.o.Rand)
 	if err != nil {

@@ -115,9 +115,6 @@ const (
 	Replaced     Elsewhere = "what it asked about has changed since"
 )
 
-// WithdrawnNote is what the record says of a question that was closed so.
-func WithdrawnNote(why Elsewhere) string { return "withdrawn: " + string(why) }
-
 // AnsweredElsewhere closes a question that its user has answered at the agent's own terminal, or that is out of date. It
 // allows nothing: whether the call runs there was the user's to say. A question that people have answered here stays as
 // they left it, and so does one whose ticket is not this client's.
@@ -142,7 +139,7 @@ func (ti *tickets) AnsweredElsewhere(ctx context.Context, client, ticket string,
 	}
 	q := c.question(digest)
 	entry := entryFor(audit.KindAnswer, c, q)
-	entry.Note = WithdrawnNote(why)
+	entry.Note = "withdrawn: " + string(why)
 	ti.note(ctx, entry)
 	if why == ClosedThere {
 		ti.consents.noteRefused(ctx, &q.Ask)

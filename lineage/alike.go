@@ -101,9 +101,9 @@ func (a *Alike) Where() (out []string) {
 	return out
 }
 
-// Folded is what a call is about but for its content, without what makes two spellings of the same differ: case, spaces and what can't
+// callText is what a call is about but for its content, without what makes two spellings of the same differ: case, spaces and what can't
 // be seen, and the order of its arguments. It is empty where the params can't be read.
-func Folded(tool string, params jsontext.Value, content []string) string {
+func callText(tool string, params jsontext.Value, content []string) string {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(params, &members) != nil {
 		return ""
@@ -121,15 +121,15 @@ func Folded(tool string, params jsontext.Value, content []string) string {
 	}, string(norm.NFKC.Bytes(text)))
 }
 
-// Spelled is a digest of Folded, after one of which params are content: two can be compared only where those are the same. It is empty
-// where Folded is.
+// Spelled is a digest of callText, after one of which params are content: two can be compared only where those are the same. It is empty
+// where that is.
 func Spelled(tool string, params jsontext.Value, content []string) string {
-	folded := Folded(tool, params, content)
-	if folded == "" {
+	text := callText(tool, params, content)
+	if text == "" {
 		return ""
 	}
 	names := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(content)), "\x00")))
-	sum := sha256.Sum256([]byte(folded))
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(names[:8]) + ":" + hex.EncodeToString(sum[:])
 }
 

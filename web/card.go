@@ -28,7 +28,6 @@ type cardView struct {
 	Facts    []blockView
 	Notes    []blockView
 	Scope    []blockView // what a longer yes covers
-	Alike    []alikeView
 	Until    time.Time
 	Created  time.Time
 	Open     bool
@@ -284,6 +283,6 @@ func (q *questions) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	}
 	q.like(r.Context(), c, o, m, 0)
 	v := whole(c, o, now, m)
-	v.Alike, v.Revealed = q.alike(&v, c), true
+	v.Revealed = true
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})
 }

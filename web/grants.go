@@ -17,9 +17,8 @@ import (
 
 // grantsView is what runs without asking, and what is paused.
 type grantsView struct {
-	Open   []grantView
-	More   bool
-	Always []consentView // what could be allowed for longer
+	Open []grantView
+	More bool
 }
 
 // grantView is a grant as the page draws it.
@@ -43,9 +42,8 @@ type pauseView struct {
 // grants are the views of what runs without asking.
 type grants struct {
 	*site
-	reader   *recordReader
-	consents *consents
-	agents   kept[[]string] // that the record names of late
+	reader *recordReader
+	agents kept[[]string] // that the record names of late
 }
 
 // list shows what is open.
@@ -56,9 +54,6 @@ func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said)
 		return
 	}
 	v := grantsView{Open: g.grantViews(open), More: open.More}
-	if m.Approver {
-		v.Always = g.consents.consentViews(r.Context(), open)
-	}
 	g.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: g.pauses()})
 }
 

@@ -39,10 +39,8 @@ type Ledger interface {
 
 // Bounds of one look at the record.
 const (
-	onePage  = 50
-	maxScan  = 200_000 // lines that a search goes through
-	alikeMax = 5
-	alikeIn  = 20_000 // lines in which similar answers are looked for
+	onePage = 50
+	maxScan = 200_000 // lines that a search goes through
 )
 
 type recordView struct {
@@ -239,37 +237,6 @@ func copyFile(w io.Writer, path string) error {
 	return err
 }
 
-// alikeView is an earlier answer to a call of the same tool.
-type alikeView struct {
-	At             time.Time
-	Decision, Text string
-}
-
-// alike are the latest answers to calls of the same tool.
-func (r *recordReader) alike(a *approval.Ask) []alikeView {
-	scanned := 0
-	tool := []byte(`"tool":` + strconv.Quote(a.Tool))
-	var out []alikeView
-	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
-		scanned++
-		return scanned > alikeIn || bytes.Contains(raw, []byte(`"kind":"answer"`)) && bytes.Contains(raw, tool)
-	}) {
-		if err != nil || scanned > alikeIn || len(out) == alikeMax {
-			break
-		}
-		if l.Tool != a.Tool || l.Kind != audit.KindAnswer || l.Decision == "" || len(l.People) == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%s by %s", map[string]string{audit.Allow: "allowed " + strings.Replace(l.Scope, "exactly this", "exactly that call", 1), audit.Deny: "denied"}[l.Decision], l.People[0].Name)
-		if l.Reason != "" {
-			text += ": " + l.Reason
-		}
-		text, _ = channels.Safe(text, channels.Form{Limit: 160})
-		out = append(out, alikeView{l.At, l.Decision, text})
-	}
-	return out
-}
-
 // kept is something that takes reading the record, and is read again only after a while.
 type kept[T any] struct {
 	mu   sync.Mutex
@@ -287,12 +254,6 @@ func (k *kept[T]) get(now time.Time, life time.Duration, read func() (T, error))
 		}
 	}
 	return k.last, err
-}
-
-func (k *kept[T]) put(now time.Time, v T) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.at, k.last = now, v
 }
 
 // maxScans is how many looks through the record run at a time: each may read a

@@ -26,7 +26,6 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/passkey"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
@@ -158,10 +157,6 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, _, err := policy.New(policy.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if r.keys, err = passkey.Open(key, "", func(string) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -184,8 +179,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	t.Cleanup(func() { r.desk.Close() })
 	o := web.Options{
 		Passkeys: r.keys, Key: key, Desk: r.desk, Rooms: r.desk.Rooms, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
-		Policy: func() *policy.Policy { return rules },
-		Peer:   func(*http.Request) string { return "192.0.2.7" },
+		Peer: func(*http.Request) string { return "192.0.2.7" },
 	}
 	if edit != nil {
 		edit(&o)

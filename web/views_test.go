@@ -91,20 +91,6 @@ func TestTheRecordIsProvenAndExported(t *testing.T) {
 	}
 }
 
-func TestACardSaysWhatWasAnsweredBefore(t *testing.T) {
-	r := newRig(t, nil)
-	r.fill(12)
-	r.ask(nil)
-	b := r.owner()
-	cards, _, err := r.desk.Waiting(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if page := b.get("cards/" + cards[0].ID).body; strings.Count(page, "allowed once by owner") != 3 {
-		t.Errorf("the card:\n%s", page)
-	}
-}
-
 // flood leaves n questions open that nobody waits for.
 func (r *rig) flood(n int) {
 	r.t.Helper()

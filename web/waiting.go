@@ -39,9 +39,8 @@ type lineView struct {
 // questions are the views of what waits, and the buttons that answer it.
 type questions struct {
 	*site
-	reader   *recordReader
-	consents *consents
-	grants   *grants
+	reader *recordReader
+	grants *grants
 }
 
 // list shows what waits.
@@ -110,7 +109,6 @@ func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id st
 	if _, can := q.o.Rooms.Consents.Offer(m.id(), c); can && v.Open && m.Approver {
 		v.Always = true
 	}
-	v.Alike = q.alike(&v, c)
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
 }
 
@@ -151,14 +149,6 @@ func (q *questions) named(w http.ResponseWriter, r *http.Request, m *member) (c 
 	return nil, o, now, false
 }
 
-// alike are earlier answers to calls like an open question's.
-func (q *questions) alike(v *cardView, c *approval.Card) []alikeView {
-	if !v.Open {
-		return nil
-	}
-	return q.reader.alike(&c.Questions[0].Ask)
-}
-
 // Tones of what the page says.
 const (
 	good = "good"
@@ -168,7 +158,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: q.alwaysOf(r)}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: alwaysOf(r)}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
 		a.Scope.Minutes = minutes
 	}

@@ -34,7 +34,6 @@ import (
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/passkey"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
 )
@@ -90,7 +89,6 @@ type Options struct {
 	Passkeys *passkey.Ring // the desk's; nil: a list that is forgotten
 	Push     Push
 
-	Policy  func() *policy.Policy
 	Peer    func(*http.Request) string // the address a request comes from; nil: the connection's
 	URL     *url.URL                   // where the owner opens it, if that has a name; nil: by address
 	Hide    func(string) string        // takes secrets out of a name that others chose; nil: [redact.Line]
@@ -112,7 +110,7 @@ type Page struct {
 
 // New makes a page.
 func New(o Options) (*Page, error) {
-	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil || o.Policy == nil {
+	if len(o.Key) < 32 || o.Desk == nil || o.Tries == nil || o.People == nil || o.Record == nil || o.Ledger == nil {
 		return nil, errors.New("web: all but peer, URL, hide, session, log and clock is needed")
 	}
 	o.Session = cmp.Or(o.Session, DefaultSession)
@@ -187,17 +185,15 @@ func (p *Page) Stop() {
 func (p *Page) routes() http.Handler {
 	s, mux := p.sessions, http.NewServeMux()
 	reader := &recordReader{s.site, make(chan struct{}, maxScans)}
-	consents := &consents{site: s.site, reader: reader}
-	grants := &grants{site: s.site, reader: reader, consents: consents}
+	grants := &grants{site: s.site, reader: reader}
 	mux.HandleFunc("GET "+Root+"assets/{file}", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) })
 	mux.HandleFunc("GET "+Root+"manifest.webmanifest", s.manifest)
 	mux.Handle("GET "+Root+"events", s.member(p.live.events))
 	p.loginRoutes(mux)
 	p.notificationRoutes(mux)
-	questionRoutes(mux, s, &questions{s.site, reader, consents, grants})
+	questionRoutes(mux, s, &questions{s.site, reader, grants})
 	mux.Handle("GET "+Root+"grants", s.view(fresh(grants.list)))
 	mux.Handle("POST "+Root+"grants", s.approver(grants.revoke))
-	mux.Handle("POST "+Root+"consents", s.approver(grants.consent))
 	records := &records{s.site, reader}
 	mux.Handle("GET "+Root+"history", s.view(records.history))
 	mux.Handle("GET "+Root+"record", s.view(records.list))

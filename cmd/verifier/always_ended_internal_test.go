@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -94,15 +93,6 @@ func TestH641AStandingConsentHoldsInItsDirectory(t *testing.T) {
 		}
 		elsewhere(r)
 	})
-	t.Run("after three yeses", func(t *testing.T) {
-		r, v := owned(t, noteTool)
-		r.alwaysYes("TODO.md", in(r, "first", "/srv/work/a"))
-		offer, _ := v.accepts()
-		if _, page := v.load(http.MethodPost, "/page/consents", offer); !strings.Contains(page, alwaysGiven) {
-			t.Fatalf("no standing consent was given:\n%s", mainOf(page))
-		}
-		elsewhere(r)
-	})
 	t.Run("given without one", func(t *testing.T) {
 		r := standing(t)
 		r.notConsented("a directory", note("shopping", "evil", in(r, "third", "/srv/work/b")))
@@ -169,29 +159,13 @@ func TestH644ANoOnAnotherGatewaySpeaksAgainstAlways(t *testing.T) {
 			o := r.replica()
 			o.secret, o.token = o.credentials()
 			untilReady(t, o)
-			r.alwaysYes("shopping", r.fetchedIn("first"))
 			v := r.visit()
 			v.enter(r.loginLink())
-			v.accepts() // it is offered until then
 			refuse(o, o.fetchedIn("second"))
 			v.notAlways(what, "you denied or changed", note("shopping", "x", r.fetchedIn("third")))
-			offer := url.Values{"consent": {"x"}, "level": {"untrusted"}, "days": {"7"}}
-			if _, page := v.load(http.MethodPost, "/page/consents", offer); strings.Contains(page, "You always answered yes") {
-				t.Errorf("%s: the page still offers\n%s", what, mainOf(page))
-			}
 			v.always(r.mustAsk(note("work", "x", r.fetchedIn("fourth"))).Ref, "agent")
 		})
 	}
-}
-
-// TestH645AClockThatWasSetBackHidesNoDenial: a line with an old time is in the record, after the no.
-func TestH645AClockThatWasSetBackHidesNoDenial(t *testing.T) {
-	r, v := owned(t, noteTool)
-	r.refuse(r.mustAsk(note("shopping", "evil", r.fetchedIn("first"))).Ref, "")
-	if err := r.g.record.Append(audit.Entry{Kind: audit.KindAnswer, Card: "x", At: time.Now().AddDate(0, 0, -31)}); err != nil {
-		t.Fatal(err)
-	}
-	v.notAlways("the clock was set back", "its times go back", note("shopping", "x", r.fetchedIn("second")))
 }
 
 // TestH646WhatIsForgottenOfRefusalsCountsAsOne: so many calls of a tool were refused that a no may be forgotten.

@@ -1,27 +1,21 @@
 package main
 
 import (
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 )
 
-// standing is a gateway whose owner has accepted a standing consent for one notebook.
+// standing is a gateway whose owner has given a standing consent for one notebook.
 func standing(t *testing.T) *rig {
 	t.Helper()
 	t.Parallel()
 	r := newRig(t, noteTool)
 	untilReady(t, r)
-	r.alwaysYes("shopping", r.fetchedIn("first"))
 	v := r.visit()
 	v.enter(r.loginLink())
-	offer, _ := v.accepts()
-	if status, page := v.load(http.MethodPost, "/page/consents", offer); status != http.StatusOK || !strings.Contains(page, "without a question until") {
-		t.Fatalf("%d\n%s", status, page)
-	}
+	v.always(r.mustAsk(note("shopping", "x", r.fetchedIn("first"))).Ref, "agent")
 	r.allow(note("shopping", "it holds", r.fetchedIn("holds")))
 	return r
 }

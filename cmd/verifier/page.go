@@ -16,7 +16,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/notify"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -31,7 +30,6 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, pushing web.Push) (er
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,
-		Policy: func() *policy.Policy { return g.live.Load().policy },
 		Ledger: ledger{recordPath(c, g.state), g.state}, Session: c.Web.Session,
 	})
 	return err
