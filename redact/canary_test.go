@@ -136,7 +136,7 @@ func FuzzText(f *testing.F) {
 	for _, s := range []string{"curl -u", "password=", "://:@", "%", "%2", "-----BEGIN x-----", "eyJ", ":AA", "bearer ", "a\\\"b'c`", "[REDACTED: 1 chars]", "\xff%ff"} {
 		f.Add(s)
 	}
-	for _, shape := range cliShapes {
+	for _, shape := range rows(f, "hidden.txt") {
 		plain, _ := marked(shape)
 		f.Add(plain)
 	}

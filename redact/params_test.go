@@ -95,6 +95,7 @@ func TestAPatternThatIsWrongIsRefused(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	r := ready(t, redact.Config{})
+	shapes := rows(t, "hidden.txt")
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
