@@ -62,19 +62,6 @@ func TestH30AnotherApproverWrittenIntoTheStoreIsForged(t *testing.T) {
 	}
 }
 
-func TestAVoteOfSomeoneWhoMayNotCountsForNothing(t *testing.T) {
-	q := asking(t, 1)
-	q.Ask.Approvers, q.Ask.Barred = []string{"ann", "bob"}, "bob"
-	for _, who := range []string{"eve", "bob"} {
-		v := says(who, true, noon)
-		v.Seal = ruleKey.Seal("vote", v.sealed("card", "d1")...)
-		q.Votes = []Vote{v}
-		if got := q.state(noon); got != Open {
-			t.Errorf("%s made it %s", who, got)
-		}
-	}
-}
-
 func TestAGrantStandsOnlyForAsManyPeopleAsItTakesToday(t *testing.T) {
 	d := assemble(Options{}, process{})
 	configure := func(approvals int, may ...string) {

@@ -88,16 +88,6 @@ func TestGrantsSayWhatIsOpenUntilWhenAndByWhom(t *testing.T) {
 	}
 }
 
-func TestAGrantOfSomeoneWhoMayNotApproveAnyMoreIsNotOpen(t *testing.T) {
-	d, _, _, _, _ := granting(t, "exec")
-	if err := d.Configure(approval.Terms{People: []approval.Person{{Name: "bob", IDs: []string{bob}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if open := grants(t, d); len(open) > 0 {
-		t.Errorf("open are %+v", open)
-	}
-}
-
 // The owner's account is taken over: its id is replaced in the config, and the name stays.
 func TestH752AGrantEndsWithTheIDThatItWasGivenWith(t *testing.T) {
 	d, s, _, _, _ := granting(t, "exec")

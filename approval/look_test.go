@@ -36,25 +36,6 @@ func TestWhoeverLooksSeesCardsWithoutTheirCodes(t *testing.T) {
 	}
 }
 
-func TestATapMaySayForHowLong(t *testing.T) {
-	for minutes, want := range map[int]int{0: 30, 5: 5, 60: 60, 61: 60, 99999: 60, -7: 30} {
-		d, c := withChat(t, nil)
-		ruling := ask(t, d, nil)
-		card := c.card(t)
-		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "page", Handle: card.Handle(approval.AllowMinutes), Scope: approval.Scope{Minutes: minutes}})
-		if err != nil || o.Scope.Minutes != want {
-			t.Errorf("%d minutes became %d, %v", minutes, o.Scope.Minutes, err)
-		}
-		if r := <-ruling; !r.Yes || r.Scope.Minutes != want {
-			t.Errorf("%d minutes: %+v", minutes, r)
-		}
-		o, err = d.Answer(t.Context(), approval.Answer{ID: alice, Via: "page", Handle: card.Handle(approval.AllowOnce), Scope: approval.Scope{Minutes: 9}})
-		if err != nil || o.Kind != approval.TooLate {
-			t.Errorf("again: %+v, %v", o, err)
-		}
-	}
-}
-
 // The list of what waits offers no line that looks like another, or that a shell
 // would take for something.
 func TestH15TheListOfWhatWaitsNamesNoToolThatCanNotBeTyped(t *testing.T) {

@@ -33,49 +33,6 @@ func says(person string, allow bool, at time.Time) Vote {
 	return Vote{Person: person, Via: "test", Allow: allow, At: at}
 }
 
-func TestAVoteThatWasNotSealedHereCountsForNothing(t *testing.T) {
-	q := asking(t, 1)
-	q.Votes = []Vote{says("ann", true, noon)}
-	if got := q.state(noon); got != Open {
-		t.Errorf("a forged yes made the question %s", got)
-	}
-	q.Votes[0].Seal = ruleKey.Seal("vote", q.Votes[0].sealed("card", "other digest")...)
-	if got := q.state(noon); got != Open {
-		t.Errorf("a yes to another call made the question %s", got)
-	}
-	q.Votes[0].Seal = ruleKey.Seal("vote", q.Votes[0].sealed("another card", "d1")...)
-	if got := q.state(noon); got != Open {
-		t.Errorf("a yes on another card made the question %s", got)
-	}
-	q.Votes = []Vote{says("ann", false, noon)}
-	if got := q.state(noon); got != Denied {
-		t.Errorf("an unsealed no left the question %s", got)
-	}
-}
-
-func TestAYesAfterTheDeadlineIsNone(t *testing.T) {
-	q := asking(t, 1)
-	late := says("ann", true, q.Ask.Until.Add(time.Second))
-	late.Seal = ruleKey.Seal("vote", late.sealed("card", "d1")...)
-	q.Votes = []Vote{late}
-	if got := q.state(late.At); got != Expired {
-		t.Errorf("the question is %s, want expired", got)
-	}
-}
-
-func TestQuorumNeedsDifferentPeople(t *testing.T) {
-	q := asking(t, 2)
-	if !q.vote(says("ann", true, noon)) || q.state(noon) != Open {
-		t.Fatal("one of two approvals should leave it open")
-	}
-	if q.vote(says("ann", true, noon)) {
-		t.Error("the same person voted twice")
-	}
-	if !q.vote(says("bob", true, noon)) || q.state(noon) != Allowed {
-		t.Error("two people did not make it approved")
-	}
-}
-
 func TestNarrowestScopeApplies(t *testing.T) {
 	for _, c := range []struct {
 		a, b, want Scope

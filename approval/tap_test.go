@@ -28,22 +28,6 @@ func withChat(t testing.TB, edit func(*approval.Options)) (*approval.Desk, *chat
 	return d, c
 }
 
-func TestATapAllowsAndSettlesTheCard(t *testing.T) {
-	d, c := withChat(t, nil)
-	ruling := ask(t, d, nil)
-	card := c.card(t)
-	o := tap(t, d, alice, card.Handle(approval.AllowOnce), "")
-	if o.Kind != approval.Counted || o.State != approval.Allowed {
-		t.Errorf("the tap: %+v", o)
-	}
-	if r := <-ruling; !r.Yes || r.Scope.Lasting() {
-		t.Errorf("the ruling: %+v", r)
-	}
-	if o := c.shows(t); o.State != approval.Allowed || o.By != "alice" {
-		t.Errorf("the card: %+v", o)
-	}
-}
-
 func TestAHandleIsShortAndDoesNotHoldTheCode(t *testing.T) {
 	d, c := withChat(t, nil)
 	ask(t, d, nil)
@@ -56,13 +40,6 @@ func TestAHandleIsShortAndDoesNotHoldTheCode(t *testing.T) {
 		}
 	}
 	tap(t, d, alice, card.Handle(approval.DenyCall), "")
-}
-
-func TestOnlyACardThatADeskOpenedHasHandles(t *testing.T) {
-	c := approval.Card{ID: strings.Repeat("a1", 17), Code: "bf619df9"}
-	if h := c.Handle(approval.AllowOnce); h != "" {
-		t.Errorf("a card made by hand has the handle %q", h)
-	}
 }
 
 func TestEachButtonDoesWhatItSays(t *testing.T) {
@@ -105,30 +82,6 @@ func TestDetailsDecideNothing(t *testing.T) {
 	tap(t, d, bob, card.Handle(approval.AllowOnce), "")
 	if r := <-ruling; !r.Yes {
 		t.Errorf("the ruling: %+v", r)
-	}
-}
-
-func TestAReasonIsOnePlainLine(t *testing.T) {
-	d, c := withChat(t, nil)
-	ruling := ask(t, d, nil)
-	card := c.card(t)
-	tap(t, d, alice, card.Handle(approval.DenyCall), " no:\nuse\tmake\u202e "+strings.ToUpper(card.Code)+"\xff "+strings.Repeat("x", 1000))
-	if r := <-ruling; !strings.HasPrefix(r.Reason, "no: use make … x") || len([]rune(r.Reason)) > 500 {
-		t.Errorf("the agent reads %q", r.Reason)
-	}
-}
-
-func TestH32WhoTapsIsCheckedBeforeAnythingElse(t *testing.T) {
-	d, c := withChat(t, nil)
-	ask(t, d, nil)
-	card := c.card(t)
-	for _, h := range []string{card.Handle(approval.AllowOnce), card.Handle(approval.Details), card.Handle(approval.DenyCall), "no handle"} {
-		if o := tap(t, d, mallory, h, "x"); o.Kind != approval.Unauthorised || o.Text != approval.NotAuthorised || o.Card != nil {
-			t.Errorf("%q: %+v", h, o)
-		}
-	}
-	if o := tap(t, d, alice, card.Handle(approval.DenyCall), ""); o.Kind != approval.Counted {
-		t.Errorf("the question did not stay open: %+v", o)
 	}
 }
 
@@ -185,44 +138,6 @@ func TestH39WhatIsNotFullyVisibleTakesNoSingleTap(t *testing.T) {
 				t.Errorf("the ruling: %+v", r)
 			}
 		})
-	}
-}
-
-func TestH27ALateTapIsToldTheTruth(t *testing.T) {
-	d, c := withChat(t, nil)
-	ask(t, d, nil)
-	card := c.card(t)
-	tap(t, d, alice, card.Handle(approval.DenyCall), "")
-	for _, a := range []approval.Action{approval.AllowOnce, approval.AllowSeen, approval.Details, approval.DenyCall} {
-		o := tap(t, d, bob, card.Handle(a), "because")
-		if o.Kind != approval.TooLate || o.State != approval.Denied || !strings.Contains(o.Text, "denied by alice") || o.Card == nil {
-			t.Errorf("%c: %+v", a, o)
-		}
-	}
-}
-
-func TestH53ATapAfterExpiryNeverSucceeds(t *testing.T) {
-	d, c := withChat(t, func(o *approval.Options) { o.Terms.TTL = 50 * time.Millisecond })
-	ask(t, d, nil)
-	card := c.card(t)
-	if o := c.shows(t); o.State != approval.Expired {
-		t.Errorf("the card: %+v", o)
-	}
-	if o := tap(t, d, alice, card.Handle(approval.AllowOnce), ""); o.Kind != approval.TooLate || o.State != approval.Expired {
-		t.Errorf("the tap: %+v", o)
-	}
-}
-
-func TestAnotherProcessTakesTheTap(t *testing.T) {
-	s, c := openStore(t), newChat()
-	first := openDesk(t, s, func(o *approval.Options) { o.Channels = map[string]approval.Channel{"chat": c} })
-	second := openDesk(t, s, nil)
-	ruling := ask(t, first, nil)
-	if o := tap(t, second, alice, c.card(t).Handle(approval.AllowOnce), ""); o.Kind != approval.Counted {
-		t.Errorf("the tap: %+v", o)
-	}
-	if r := <-ruling; !r.Yes {
-		t.Errorf("the ruling: %+v", r)
 	}
 }
 
