@@ -112,10 +112,9 @@ type Elsewhere string
 const (
 	AllowedThere Elsewhere = "it was allowed at the agent's own terminal"
 	ClosedThere  Elsewhere = "it was answered at the agent's own terminal"
-	Replaced     Elsewhere = "what it asked about has changed since"
 )
 
-// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal, or that is out of date. It
+// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal. It
 // allows nothing: whether the call runs there was the user's to say. A question that people have answered here stays as
 // they left it, and so does one whose ticket is not this client's.
 func (ti *tickets) AnsweredElsewhere(ctx context.Context, client, ticket string, why Elsewhere) error {

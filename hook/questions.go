@@ -31,7 +31,6 @@ const closeWithin = 700 * time.Millisecond
 type answeredThere struct {
 	Question string `json:"question"`
 	Ran      bool   `json:"ran,omitzero"`
-	Replaced bool   `json:"replaced,omitzero"`
 }
 
 // about is what a call is about: the tool and its arguments, without the words in which Codex tells its user why.

@@ -65,17 +65,14 @@ type Call struct {
 	Wait        time.Duration  // how long the client can wait for a person
 	Again       *Asked         // it was let pass before, and is made again; nil: it was not
 	Edits       bool           // the client's call can be passed on with other params
-	Server      string         // it is about what this server says of itself, in a conversation that all its gates share; "": it is a call of the client's
 }
 
 // Verdict is what the gateway says of a call.
 type Verdict struct {
-	Allowed  bool
-	Reason   string // why not, in words for the agent
-	Ref      string // a person was asked; "": none was
-	ByHook   bool   // the hook has asked about this very call, and will tell what it returned
-	Asked    *Asked // how it was asked about; nil: by the hook
-	Question string // it is still open; "": it is not
+	Allowed bool
+	Reason  string // why not, in words for the agent
+	ByHook  bool   // the hook has asked about this very call, and will tell what it returned
+	Asked   *Asked // how it was asked about; nil: by the hook
 
 	Params jsontext.Value // what the owner lets run instead; nil: the call as it was asked about
 }
@@ -83,7 +80,7 @@ type Verdict struct {
 // Ask asks about a call, unless the agent's hook has asked about this very one. A call that was let pass before is asked about
 // by the same message: no person is asked twice, and what was paused or restricted since is refused. It fails where the gateway has not answered.
 func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
-	in, err := s.contextOf(c.Server)
+	in, err := s.context()
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -115,21 +112,11 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 
 // verdict is what the gateway said. Other params than were asked about are a no where they can't be passed on.
 func (c *Call) verdict(v *verdict, sent *Asked, err error) Verdict {
-	out := Verdict{Allowed: err == nil && v.Decision == "allow", Ref: v.Ref, Reason: v.reason(), Asked: sent, Question: v.Question, Params: v.Params}
+	out := Verdict{Allowed: err == nil && v.Decision == "allow", Reason: v.reason(), Asked: sent, Params: v.Params}
 	if v.Params != nil && !c.Edits {
 		out.Allowed, out.Params, out.Reason = false, nil, "The verifier answered with other arguments, which can't be passed on here. Nothing was run."
 	}
 	return out
-}
-
-// Replaced closes a question about what a server says of itself: it says something else by now.
-func (s *Session) Replaced(ctx context.Context, server, question string) error {
-	in, err := s.contextOf(server)
-	if err != nil {
-		return err
-	}
-	_, err = s.gateway.tell(ctx, "question_answered", answeredThere{Question: question, Replaced: true}, in)
-	return err
 }
 
 // Returned tells the gateway what a tool has returned: size, hash and fingerprints, and never the text. What can't be told
@@ -177,18 +164,6 @@ func (s *Session) Offered(ctx context.Context, names []string) (remain map[strin
 		remain[t.Name] = true
 	}
 	return remain, nil
-}
-
-// serversAgent is who asks about what servers say of themselves. It has a number of questions of its own: a server that changes all the time uses up
-// no one else's.
-const serversAgent = "mcp-servers"
-
-// contextOf is that in which is asked about what a server says of itself, or that of the client.
-func (s *Session) contextOf(server string) (callContext, error) {
-	if server == "" {
-		return s.context()
-	}
-	return callContext{AgentID: serversAgent, SessionKey: "agent:" + serversAgent + ":" + server}, nil
 }
 
 // context is that of the agent whose hook has registered the client's process, or else of the client alone. An agent may

@@ -111,11 +111,10 @@ type Job struct {
 	Target  string // main, isolated, session:<key>
 }
 
-// Answered is a question whose call the user has let run, or not, at the agent's own terminal, or that is out of date.
+// Answered is a question whose call the user has let run, or not, at the agent's own terminal.
 type Answered struct {
-	Ticket   string // as the answer to the call named the question
-	Ran      bool   // the call was let run
-	Replaced bool   // not answered: what it asked about has changed
+	Ticket string // as the answer to the call named the question
+	Ran    bool   // the call was let run
 }
 
 // Tokens are what a call of the model took, as far as the runtime says.

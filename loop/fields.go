@@ -57,7 +57,7 @@ func (e *Event) fields() []field {
 	case ResetRequested:
 		return []field{needed("command", checked(value.resetCommand))}
 	case QuestionAnswered:
-		return []field{needed("question", into(&e.Answered.Ticket, value.ticket)), optional("ran", into(&e.Answered.Ran, value.flag)), optional("replaced", into(&e.Answered.Replaced, value.flag))}
+		return []field{needed("question", into(&e.Answered.Ticket, value.ticket)), optional("ran", into(&e.Answered.Ran, value.flag))}
 	case SaysHello:
 		return e.Hello.fields()
 	case BeforeToolCall: // a call, see [toolcall.DecodeNotice]

@@ -118,7 +118,7 @@ func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
 		return text
 	}
 	if greetings[r.method] {
-		text, err := p.greeted(ctx, m)
+		text, err := p.greeted(m)
 		if err != nil {
 			p.logf("What the server says of itself was not passed on: %v.", err)
 			return (&refusal{r.id, codeDenied, errors.New("what the server says of itself can't be read or noted, so it was not passed on")}).text()

@@ -128,7 +128,8 @@ const (
 	awake = time.Second
 )
 
-const wordsChanged = "The server has changed what it says of this tool. The owner has to look at the change before it can be called. Nothing was run."
+const wordsChanged = "The server has changed what it says of this tool. The owner has to look at the change with " +
+	"`verifier mcp tools`, and accept it there with --accept, before the tool can be called. Nothing was run."
 
 // judge asks about a call. It returns why the call may not run; "": it may.
 func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {

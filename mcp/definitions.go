@@ -44,7 +44,6 @@ func (d *Definition) Version() string {
 const (
 	definedEnd = ".json"
 	changedEnd = ".new"
-	refusedEnd = ".no"
 
 	longestDefinition = 256 << 10
 	mostDefinitions   = 1024
@@ -190,10 +189,11 @@ var ErrChangedAgain = errors.New("the definition has changed since")
 
 // Accept makes the change that the owner has seen the definition.
 func (k *Definitions) Accept(d *Definition) error {
-	if !k.waits(d) {
+	path := k.path(d.Server, d.Tool)
+	now, err := os.ReadFile(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
+	if err != nil || string(now) != d.Change {
 		return ErrChangedAgain
 	}
-	path := k.path(d.Server, d.Tool)
 	if err := wholefile.Put(path+definedEnd, []byte(d.Change)); err != nil {
 		return err
 	}
@@ -223,7 +223,6 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 		tools = append(tools, d)
 	}
 	same := g.unchanged(tools)
-	g.putChanges(ctx)
 	kept := g.permitted(ctx, same)
 	if len(kept) == len(raw) {
 		return m.text, nil
@@ -240,8 +239,8 @@ func (g *gate) listed(ctx context.Context, m *message) ([]byte, error) {
 }
 
 // greeted takes the answer to initialize, or to server/discover: instructions that are not those that were first seen are
-// left out, and put to the owner.
-func (g *gate) greeted(ctx context.Context, m *message) ([]byte, error) {
+// left out, until the owner accepts them.
+func (g *gate) greeted(m *message) ([]byte, error) {
 	if m.result == nil {
 		return m.text, nil
 	}
@@ -262,7 +261,6 @@ func (g *gate) greeted(ctx context.Context, m *message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.putChanges(ctx)
 	if same {
 		return m.text, nil
 	}

@@ -29,7 +29,6 @@ type Session interface {
 	Ask(ctx context.Context, c hook.Call) (hook.Verdict, error)
 	Returned(ctx context.Context, tool, id, text string, failed bool) error
 	Offered(ctx context.Context, names []string) (remain map[string]bool, err error)
-	Replaced(ctx context.Context, server, question string) error
 }
 
 // Options are what a gate is made with.
@@ -64,9 +63,8 @@ type gate struct {
 	retries retries
 	listing listing
 
-	mu      sync.Mutex
-	open    Session       // nil: not yet, or no more
-	changes chan struct{} // says that the server has changed something, while the owner is asked about that; nil: the owner is not asked
+	mu   sync.Mutex
+	open Session // nil: not yet, or no more
 }
 
 func (g *gate) toolName(tool string) string { return "mcp__" + g.Server + "__" + tool }

@@ -40,8 +40,6 @@ func (s *says) Returned(_ context.Context, tool, _, text string, _ bool) error {
 	return s.lost
 }
 
-func (*says) Replaced(context.Context, string, string) error { return nil }
-
 func (s *says) Offered(_ context.Context, names []string) (map[string]bool, error) {
 	remain := map[string]bool{}
 	for _, name := range names {

@@ -58,8 +58,6 @@ func (forgetful) Ask(context.Context, hook.Call) (hook.Verdict, error) {
 
 func (forgetful) Returned(context.Context, string, string, string, bool) error { return nil }
 
-func (forgetful) Replaced(context.Context, string, string) error { return nil }
-
 func (forgetful) Offered(context.Context, []string) (map[string]bool, error) { return nil, nil }
 
 // TestLargeResultsPassInConstantMemory: 100 MB of results in messages of 4 MB.

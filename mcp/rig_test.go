@@ -46,9 +46,6 @@ func (d *desk) Ask(_ context.Context, c hook.Call) (hook.Verdict, error) {
 	case d.allows[c.Tool] || c.Again != nil:
 		defer d.mu.Unlock()
 		return hook.Verdict{Allowed: true, Asked: &hook.Asked{}}, nil
-	case c.Tool == mcp.ChangedTool: // no person is asked here
-		defer d.mu.Unlock()
-		return hook.Verdict{Reason: "No."}, nil
 	}
 	q := &question{c, make(chan hook.Verdict, 1)}
 	d.open = append(d.open, q)
@@ -67,8 +64,6 @@ func (d *desk) Returned(_ context.Context, tool, _, text string, _ bool) error {
 	d.told = append(d.told, tool+" "+text)
 	return nil
 }
-
-func (*desk) Replaced(context.Context, string, string) error { return nil }
 
 func (*desk) Offered(_ context.Context, names []string) (map[string]bool, error) {
 	remain := map[string]bool{}

@@ -185,7 +185,6 @@ var shipped = []facts{
 
 	// The agent's own foundations.
 	{"gateway", system, dangerous, "can disable the verifier"},
-	{"mcp_tool_changed", system, dangerous, "lets the agent call a tool again after its MCP server changed its description"},
 	{"plugins", external, dangerous, "installs code into the agent's runtime"},
 	{"openclaw", local, dangerCmds, "runs the agent's own administration"},
 	{"secrets", local, keeper, "hands out credentials"},

@@ -165,11 +165,8 @@ func (l *listener) take(ctx context.Context, h *eventEvaluation) *denial {
 
 // elsewhere is why a question is closed.
 func elsewhere(a loop.Answered) approval.Elsewhere {
-	switch {
-	case a.Ran:
+	if a.Ran {
 		return approval.AllowedThere
-	case a.Replaced:
-		return approval.Replaced
 	}
 	return approval.ClosedThere
 }
