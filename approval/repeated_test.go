@@ -67,7 +67,7 @@ func (uncounting) Count(context.Context, string, time.Duration, bool) (int, erro
 
 func TestH751ALineThatCannotBeCountedIsAnswered(t *testing.T) {
 	d := openDesk(t, uncounting{openStore(t)}, nil)
-	for _, line := range []string{".approve exec bf619df9", ".resume", ".reset-trust 01234567", ".endorse 01234567 1"} {
+	for _, line := range []string{".approve exec bf619df9", ".resume", ".reset-trust 01234567"} {
 		o, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: line, Message: "1/7"})
 		if !errors.Is(err, errStoreDown) || !strings.Contains(o.Text, "The store can't be reached") {
 			t.Errorf("%s: %+v, %v", line, o, err)

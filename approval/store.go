@@ -91,14 +91,6 @@ type Store interface {
 	// Influences are those that had a say in a conversation, found as by Reset.
 	Influences(ctx context.Context, ref string) (session.Account, error)
 
-	// Endorse takes one of them out, or back in: the level of its session id is
-	// then what the others make it, and never better than local; taken out, what
-	// processes have seen before no longer counts, and the conversation's grants
-	// end. What comes from it later counts again. ErrNoSource says that there is none with this number,
-	// ErrFixed that it can't be taken out, ErrAgain that it last had a say at
-	// another time than the caller thinks.
-	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)
-
 	// Note and Notes keep lists that may be lost, as in verifier.Store.
 	Note(ctx context.Context, notes ...session.Note) error
 	Notes(ctx context.Context, list string) ([][]byte, error)
@@ -123,9 +115,6 @@ var (
 	ErrCodeTaken = errors.New("approval: another live card has the same code")
 	ErrUnknown   = errors.New("approval: no conversation has this reference")
 	ErrAmbiguous = errors.New("approval: several conversations match this reference")
-	ErrNoSource  = errors.New("approval: the conversation has no source with this number")
-	ErrAgain     = errors.New("approval: the source has added something since it was looked at")
-	ErrFixed     = errors.New("approval: this source can't be endorsed")
 )
 
 // Spending is whether an agent may ask. The zero Spending is no.

@@ -40,8 +40,6 @@ const helpLines = `.approve <tool> <code>                 allow this call once
 .grants                                list what runs without asking, and until when
 .revoke <ref|all>                      end one such grant, or all
 .sources [session-ref]                 list what a conversation has read; without a reference, scheduled jobs that outside content started
-.endorse <session-ref> <number>        trust what that source has brought so far
-.distrust <session-ref> <number>       take that back
 .reset-trust <session-ref>             forget what a conversation has read, and end its grants`
 
 // help is help with the limits in force.
@@ -78,8 +76,6 @@ func (cm *commands) typed(ctx context.Context, person string, a Answer) (Outcome
 		return cm.sources.reset(ctx, person, a.Via, cmd.Session)
 	case codes.Sources:
 		return cm.sources.listSources(ctx, a.Via, cmd.Session)
-	case codes.Endorse, codes.Distrust:
-		return cm.sources.vouch(ctx, person, Vouching{Via: a.Via, Conversation: cmd.Session, Source: cmd.Source, Take: cmd.Verb == codes.Distrust})
 	case codes.Pause:
 		return cm.pauses.pause(ctx, person, a.Via, cmd.Agent)
 	case codes.Resume:
@@ -102,7 +98,7 @@ const keepMessages = 25 * time.Hour
 // repeated reports whether a platform brings a message for the second time, in whichever process, and its line lets more pass: that must not
 // happen again when something else was said or read since. Any other line does no harm twice, and the first time may have failed.
 func (cm *commands) repeated(ctx context.Context, verb codes.Verb, a Answer) (bool, error) {
-	weakens := verb == codes.Approve || verb == codes.Resume || verb == codes.ResetTrust || verb == codes.Endorse
+	weakens := verb == codes.Approve || verb == codes.Resume || verb == codes.ResetTrust
 	if a.Message == "" || !weakens {
 		return false, nil
 	}

@@ -23,7 +23,6 @@ const (
 	KindDelivery   Kind = "delivery"   // a card was sent, or could not be
 	KindLock       Kind = "lock"       // a person's typed path was locked
 	KindReset      Kind = "reset"      // the owner lowered a level
-	KindEndorse    Kind = "endorse"    // the owner vouched for a source, or took that back
 	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
 	KindResume     Kind = "resume"     // someone lifted that
 	KindRevoke     Kind = "revoke"     // someone ended a grant before its time
@@ -120,7 +119,7 @@ func (e *Entry) check() error {
 	case KindBegin, KindCheckpoint:
 		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
 	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindEndorse, KindPause, KindResume, KindRevoke, KindConsent, KindEvent, KindGraph, KindNote:
+		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindRevoke, KindConsent, KindEvent, KindGraph, KindNote:
 	default:
 		return fmt.Errorf("audit: unknown kind %q", e.Kind)
 	}

@@ -100,8 +100,6 @@ func TestTheGrammar(t *testing.T) {
 		".approve message bf619df9 LIKE 15":   {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true, Minutes: 15},
 		".grants":                             {Verb: Grants},
 		".sources 1A2B3C4D":                   {Verb: Sources, Session: "1A2B3C4D"},
-		" .Endorse 1a2b3c4d  12 ":             {Verb: Endorse, Session: "1a2b3c4d", Source: 12},
-		".distrust 1A2B3C4D 1":                {Verb: Distrust, Session: "1A2B3C4D", Source: 1},
 		".revoke All":                         {Verb: Revoke},
 		" .Revoke  7q4k ":                     {Verb: Revoke, Grant: "7q4k"},
 	} {
@@ -127,7 +125,7 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pending all", ".pending?", ".help me", ".help\u200b", ".reset-trust", ".reset-trust abc", ".reset-trust 7Q4K now", ".reset-trust 7Q-4K",
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
-		".sources x", ".sources 1A2B3C4D 1", ".endorse 1A2B3C4D", ".endorse 1A2B3C4D 0", ".endorse 1A2B3C4D -1", ".endorse 1A2B3C4D web_fetch", ".endorse 1A2B3C4D 1 2", ".endorse 1A2B3C4D \u0661", ".distrust 1 1", ".endorse 1A2B3C4D 9999999999",
+		".sources x", ".sources 1A2B3C4D 1",
 		".approve all bf619df9 like", ".approve all bf619df9 exactly", ".approve all bf619df9 exactly 30", ".approve exec bf619df9 exactly 0", ".approve exec bf619df9 exactly -1", ".approve exec bf619df9 exactly 1 2", ".approve exec bf619df9 30 exactly",
 		".approve exec bf619df9 exactly exactly", ".approve exec bf619df9 exactly like", ".approve exec bf619df9 like exactly", ".approve exec bf619df9 exactly turn 30", ".approve exec bf619df9 exactlу", ".approve exec exactly bf619df9", ".approve exec bf619df9 exact 30",
 		".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
@@ -149,7 +147,7 @@ func TestOtherTextIsNotACommand(t *testing.T) {
 	for _, text := range []string{
 		"", " ", ".", "..", "approve exec bf619df9", "/approve exec bf619df9", "..approve exec bf619df9", "please .approve exec bf619df9",
 		"\u200b.approve exec bf619df9", "\u00a0.approve exec bf619df9", "> .approve exec bf619df9", "\".approve exec bf619df9\"", ".approved exec bf619df9", ".approve-all bf619df9",
-		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".source x", ".endorsed 1A2B3C4D 1", ".distrusted", ".grant", ".granted", ".revoked 7Q4K", ".revoke-all", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
+		".approveexec bf619df9", ".approve_x", ".\u0430pprove exec bf619df9", ".pendings", ".helpful", ".paused", ".pause-all", ".resumed", ".resum", ".source x", ".grant", ".granted", ".revoked 7Q4K", ".revoke-all", ".reset", ".reset-trusted x", ".denyé", "\u2026approve exec bf619df9", "hello\n.pending",
 		".approv\u0435 exec bf619df9",
 	} {
 		if c, err := Parse(text); !errors.Is(err, ErrNotCommand) {
@@ -175,7 +173,7 @@ func TestH29LoggingACommandDoesNotLogItsCode(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".approve exec bf619df9 exactly 30", ".approve exec bf619df9 exactly turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".sources 1A2B3C4D", ".endorse 1A2B3C4D 3", ".distrust 1A2B3C4D 3", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
+	for _, s := range []string{".approve exec bf619df9 30", ".approve all BF619DF9 turn", ".approve exec bf619df9 exactly 30", ".approve exec bf619df9 exactly turn", ".deny bf619df9 not now", ".pending", ".reset-trust 7Q4K", ".help", ".pause main", ".resume", ".grants", ".sources 1A2B3C4D", ".revoke 7Q4K", ".revoke all", ".approve\u00a0x", "hello"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -202,8 +200,6 @@ func (c Command) String() string {
 		return strings.TrimRight(c.Verb.String()+" "+c.Code+" "+c.Reason, " ")
 	case ResetTrust, Sources:
 		return strings.TrimRight(c.Verb.String()+" "+c.Session, " ")
-	case Endorse, Distrust:
-		return c.Verb.String() + " " + c.Session + " " + strconv.FormatInt(c.Source, 10)
 	case Pause, Resume:
 		return strings.TrimRight(c.Verb.String()+" "+c.Agent, " ")
 	case Revoke:

@@ -25,8 +25,6 @@ const (
 	Grants
 	Revoke
 	Sources
-	Endorse
-	Distrust
 	Pair
 )
 
@@ -51,8 +49,7 @@ type Command struct {
 	Like    bool   // Approve: calls like it, to the same destination
 	With    string // Approve: what it is to run with instead, an object as typed; empty: what was asked about
 	Reason  string // Deny: may be empty
-	Session string // ResetTrust, Sources, Endorse, Distrust: the ref of a session, as typed
-	Source  int64  // Endorse, Distrust: the number of a source in it
+	Session string // ResetTrust, Sources: the ref of a session, as typed
 	Agent   string // Pause, Resume: the agent as typed; empty means all
 	Grant   string // Revoke: the ref of the card it was given on, as typed; empty means all
 }
@@ -90,8 +87,6 @@ var words = []struct {
 	{".pending", Pending, "Write: .pending, with nothing behind it", parseNothing},
 	{".reset-trust", ResetTrust, "Write: .reset-trust <session-ref>", parseResetTrust},
 	{".sources", Sources, "Write: .sources [session-ref]", parseSources},
-	{".endorse", Endorse, "Write: .endorse <session-ref> <number>, with a number of .sources", parseSource},
-	{".distrust", Distrust, "Write: .distrust <session-ref> <number>, with a number of .sources", parseSource},
 	{".pause", Pause, "Write: .pause [agent]", parseAgent},
 	{".resume", Resume, "Write: .resume [agent]", parseAgent},
 	{".grants", Grants, "Write: .grants, with nothing behind it", parseNothing},
@@ -199,16 +194,6 @@ func parseResetTrust(rest string, c *Command) bool {
 
 func parseSources(rest string, c *Command) bool {
 	return len(tokens(rest)) == 0 || parseResetTrust(rest, c)
-}
-
-func parseSource(rest string, c *Command) bool {
-	t := tokens(rest)
-	if len(t) != 2 || len(t[1]) > maxMinutes || !all(t[1], isDigit) || !parseResetTrust(t[0], c) {
-		return false
-	}
-	n, err := strconv.ParseInt(t[1], 10, 64)
-	c.Source = n
-	return err == nil && n >= 1
 }
 
 func parseAgent(rest string, c *Command) bool {

@@ -122,7 +122,7 @@ var prefixWords = words(`sudo doas env nohup time timeout nice ionice setsid std
 	which whereis type alias eval sh bash zsh dash ash ksh fish busybox cmd powershell pwsh start chroot unshare su runuser -c /c`)
 
 // subcommands are what our own program does. Help and version are harmless.
-var subcommands = words("approve deny reply pending serve init audit login check send explain reset-trust sources endorse distrust revoke grant grants")
+var subcommands = words("approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants")
 
 func words(list string) map[string]bool {
 	all := strings.Fields(list)

@@ -49,13 +49,10 @@ func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 type knownSource struct {
-	Number   int64     `json:"number"`
-	Label    string    `json:"label"`
-	Level    string    `json:"level"`
-	Fixed    bool      `json:"fixed"` // the owner can't vouch for it
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
-	Endorsed bool      `json:"endorsed"` // the owner vouches for it
+	Label string    `json:"label"`
+	Level string    `json:"level"`
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
 }
 
 type knownSources struct {
@@ -68,7 +65,7 @@ func sourcesOf(a *session.Account) knownSources {
 	out := knownSources{a.Conversation.Ref(), a.Level.String(), []knownSource{}}
 	for i := range a.Influences {
 		one := &a.Influences[i]
-		out.Sources = append(out.Sources, knownSource{one.Number, one.Label, one.Level.String(), one.Fixed, one.First, one.Last, !one.Endorsed.IsZero()})
+		out.Sources = append(out.Sources, knownSource{one.Label, one.Level.String(), one.First, one.Last})
 	}
 	return out
 }

@@ -21,7 +21,6 @@ type Report struct {
 	Start  bool
 	Raise  taint.Level
 	Source string      // what Raise is called in an explanation
-	Tool   bool        // a tool brought it in, so the owner may vouch for it
 	Birth  taint.Level // what it is worth at least where nothing was known of it, see Heard.Known
 	Secret string      // what came in that holds secrets; empty: nothing
 

@@ -546,16 +546,12 @@ func (s *conversations) Influences(ctx context.Context, ref string) (a session.A
 	return a, nil
 }
 
-// Endorse implements approval.Store.
-func (s *conversations) Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (e session.Endorsement, err error) {
-	err = s.changeNamed(ctx, "endorse", ref, func(t *tx, c *state.Conversation) (err error) {
-		e, err = c.Endorse(number, vouch, last, t.now)
-		return err
+// DropSource implements verifier.Store.
+func (s *conversations) DropSource(ctx context.Context, c session.Conversation, number int64, last time.Time) error {
+	return s.changeNamed(ctx, "drop source", c.Hash(), func(_ *tx, c *state.Conversation) error {
+		c.Drop(number, last)
+		return nil
 	})
-	if err != nil {
-		return session.Endorsement{}, err
-	}
-	return e, nil
 }
 
 // AutomationKey is where an agent's floor is kept.

@@ -29,7 +29,7 @@ func (l *listener) read(h *eventEvaluation) {
 		l.readSources(h)
 	case loop.AfterToolCall:
 		l.readReturned(h)
-		h.report.Raise, h.report.Tool = h.returned, true
+		h.report.Raise = h.returned
 		h.report.Source = policy.SourceLabel(l.hide.toolName(e.Returned.Tool, e.Returned.Sent), e.Returned.Origin)
 		if e.Returned.Changed {
 			h.report.Source = "the agent ran something else than it asked about"

@@ -135,7 +135,7 @@ func (j *jobs) level(ctx context.Context, t *evaluation, jobs session.Conversati
 		one := &account.Influences[i]
 		by := session.ParseJob(one.Label)
 		mayBe := by.ID == "" || by.ID == job || job == "" && by.Into && c.Context.Trigger == "cron"
-		if one.Endorsed.IsZero() && mayBe && one.Level > level {
+		if mayBe && one.Level > level {
 			level, worst = one.Level, by
 		}
 	}
@@ -180,7 +180,7 @@ func (j *jobs) raise(ctx context.Context, t *evaluation, jobs session.Conversati
 	label := job.Label()
 	heard, err := j.o.Store.Hear(ctx, session.Report{
 		Conversation: jobs, RequestID: "job " + level.String() + " " + t.call.RequestID, Body: sha256.Sum256([]byte(label)), // no call can have an id with a space
-		Keep: t.settings.Keep, Raise: level, Source: label, Tool: true,
+		Keep: t.settings.Keep, Raise: level, Source: label,
 	})
 	switch {
 	case err != nil:
@@ -220,7 +220,7 @@ func (j *jobs) made(ctx context.Context, h *eventEvaluation) error {
 }
 
 // changed takes in what the scheduler tells of a job: that it has started it, so
-// that its run is vouched for, or removed it. The text of a tainted job comes into
+// that we know who started its run, or removed it. The text of a tainted job comes into
 // the session in which it runs: that is as bad from then on, before the job is
 // forgotten.
 func (j *jobs) changed(ctx context.Context, h *eventEvaluation) error {
@@ -265,9 +265,6 @@ func (j *jobs) each(ctx context.Context, jobs session.Conversation, look func(*s
 	}
 	for i := range account.Influences {
 		one := &account.Influences[i]
-		if !one.Endorsed.IsZero() || one.Fixed {
-			continue
-		}
 		drop, err := look(one, session.ParseJob(one.Label))
 		if err != nil {
 			return err
@@ -275,7 +272,7 @@ func (j *jobs) each(ctx context.Context, jobs session.Conversation, look func(*s
 		if !drop {
 			continue
 		}
-		if _, err := j.o.Store.Endorse(ctx, jobs.Hash(), one.Number, true, one.Last); err != nil && !errors.Is(err, approval.ErrAgain) {
+		if err := j.o.Store.DropSource(ctx, jobs, one.Number, one.Last); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // it: a call that changes nothing there costs it nothing. What is forgotten is
 // reported again.
 type reportedInfluences struct {
-	told recent.Shared[say, int64] // by generation: after a reset or an endorsement all is reported again
+	told recent.Shared[say, int64] // by generation: after a reset all is reported again
 }
 
 // say is what a call means for the account of its conversation.

@@ -65,9 +65,12 @@ type Store interface {
 	// AutomationFloor is the best level an agent's automations may start at.
 	AutomationFloor(ctx context.Context, client, agent string) (taint.Level, error)
 
-	// Influences and Endorse are those of approval.Store.
+	// Influences is that of approval.Store.
 	Influences(ctx context.Context, ref string) (session.Account, error)
-	Endorse(ctx context.Context, ref string, number int64, vouch bool, last time.Time) (session.Endorsement, error)
+
+	// DropSource forgets one of them by its number, unless it had a say at another
+	// time than the last one that the caller knows. No level changes by that.
+	DropSource(ctx context.Context, c session.Conversation, number int64, last time.Time) error
 
 	// RaiseAutomation makes that floor at least this bad.
 	RaiseAutomation(ctx context.Context, client, agent string, to taint.Level) error

@@ -89,7 +89,7 @@ func (q recordQuery) likes(scan *scan) func(raw []byte) bool {
 	}
 }
 
-var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "endorse", "event", "lock", "delivery", "repair", "note", "start", "stop"}
+var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "event", "lock", "delivery", "repair", "note", "start", "stop"}
 
 // records are the views of the record.
 type records struct {

@@ -179,7 +179,7 @@ type AuditShowCmd struct {
 	Agent    string   `help:"Only this agent." placeholder:"ID"`
 	Decision string   `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
 	Ref      string   `help:"Only the call with this reference, as the agent reads it in a denial." placeholder:"REF"`
-	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, endorse, pause, resume, revoke, event, graph, begin, checkpoint, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,endorse,pause,resume,revoke,event,graph,begin,checkpoint,repair,note,start,stop" default:"" placeholder:"KIND"`
+	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, revoke, event, graph, begin, checkpoint, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,pause,resume,revoke,event,graph,begin,checkpoint,repair,note,start,stop" default:"" placeholder:"KIND"`
 	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
 	Auditor  bool     `help:"Count what the auditor objected to and people allowed all the same, by tool." xor:"form"`
 	JSON     bool     `help:"Print JSON lines." name:"json" xor:"form"`

@@ -147,8 +147,6 @@ A lasting yes ends when the conversation gets less trusted than it is now, and n
     $ verifier reply '.pause'
     $ verifier reply '.resume'
     $ verifier reply '.sources 1A2B3C4D'
-    $ verifier reply '.endorse 1A2B3C4D 3'
-    $ verifier reply '.distrust 1A2B3C4D 3'
     $ verifier reply '.grants'
     $ verifier reply '.revoke 7Q4K'
     $ verifier reply '.reset-trust 1A2B3C4D'
@@ -180,27 +178,15 @@ In a chat: .resume, .resume main` + ownerHelp + answerCodes,
     $ verifier revoke 7Q4K
 
 In a chat: .grants` + ownerHelp,
-	"verifier sources": `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists them by number, with the level of each and since when. You can vouch for what a tool read, but not for people who wrote.
+	"verifier sources": `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists them, with the level of each and since when.
 
     $ verifier sources 1A2B3C4D
-    $ verifier endorse 1A2B3C4D 3
 
-A job that your agent scheduled, or changed, in a conversation with outside content in it runs as untrusted as that conversation was. Without a reference this lists those jobs; you may vouch for one, and removing the job in your agent's software removes it here.
+A job that your agent scheduled, or changed, in a conversation with outside content in it runs as untrusted as that conversation was. Without a reference this lists those jobs; removing the job in your agent's software removes it here.
 
     $ verifier sources
 
 In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes,
-	"verifier endorse": `What this source has brought into this conversation until now no longer counts against it; the level is what the other sources make it. Grants in the conversation end. What it brings later counts again, since a page can change. The record keeps your endorsement, with your name. The profile strict refuses it.
-
-    $ verifier endorse 1A2B3C4D 3
-    $ verifier distrust 1A2B3C4D 3
-
-For a place that you always trust write a rule: trust.rules in the config. In a chat: .endorse 1A2B3C4D 3` + ownerHelp + answerCodes,
-	"verifier distrust": `The source counts again, as if you had never vouched for it.
-
-    $ verifier distrust 1A2B3C4D 3
-
-In a chat: .distrust 1A2B3C4D 3` + ownerHelp + answerCodes,
 	"verifier revoke": `From the moment this returns no call passes by the grant any more, on any instance that shares the store; the next such call asks. Each one that ends is in the record.
 
     $ verifier revoke 7Q4K

@@ -67,31 +67,29 @@ func (a *app) warnf(format string, args ...any) {
 
 // cli is every command there is.
 type cli struct {
-	Serve    ServeCmd    `cmd:"" aliases:"run,start" help:"Run the gateway."`
-	Init     InitCmd     `cmd:"" help:"Write a commented config with fresh secrets."`
-	Setup    SetupCmd    `cmd:"" help:"Connect Telegram, Discord or Slack, so that you are asked there."`
-	Check    CheckCmd    `cmd:"" help:"Say what is wrong with a config, and what is risky."`
-	Test     TestCmd     `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
-	Send     SendCmd     `cmd:"" help:"Sign one tool call, send it, print the decision."`
-	Hook     HookCmd     `cmd:"" help:"Answer a coding agent before and after each tool call."`
-	MCP      MCPCmd      `cmd:"" name:"mcp" help:"Ask before each call that an MCP client makes to a server of tools."`
-	Explain  ExplainCmd  `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
-	Pending  PendingCmd  `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
-	Watch    WatchCmd    `cmd:"" help:"Show what waits, live, and answer with a key."`
-	Approve  ApproveCmd  `cmd:"" help:"Let a waiting call pass."`
-	Deny     DenyCmd     `cmd:"" help:"Refuse a waiting call."`
-	Reply    ReplyCmd    `cmd:"" help:"Answer with a typed line, as in a chat."`
-	Login    LoginCmd    `cmd:"" help:"Print a link that opens your page, logged in."`
-	Pause    PauseCmd    `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
-	Resume   ResumeCmd   `cmd:"" help:"End a pause."`
-	Grants   GrantsCmd   `cmd:"" help:"List what runs without asking, and until when."`
-	Sources  SourcesCmd  `cmd:"" help:"List what came into a conversation."`
-	Endorse  EndorseCmd  `cmd:"" help:"Say that you trust what a source has brought into a conversation."`
-	Distrust DistrustCmd `cmd:"" help:"Take back what endorse said."`
-	Revoke   RevokeCmd   `cmd:"" help:"End a grant, or all of them."`
-	Graph    GraphCmd    `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
-	Audit    AuditCmd    `cmd:"" help:"Verify or read the record."`
-	Version  VersionCmd  `cmd:"" help:"Print version, commit and Go version."`
+	Serve   ServeCmd   `cmd:"" aliases:"run,start" help:"Run the gateway."`
+	Init    InitCmd    `cmd:"" help:"Write a commented config with fresh secrets."`
+	Setup   SetupCmd   `cmd:"" help:"Connect Telegram, Discord or Slack, so that you are asked there."`
+	Check   CheckCmd   `cmd:"" help:"Say what is wrong with a config, and what is risky."`
+	Test    TestCmd    `cmd:"" help:"Try a running server and its channels, and say what is wrong."`
+	Send    SendCmd    `cmd:"" help:"Sign one tool call, send it, print the decision."`
+	Hook    HookCmd    `cmd:"" help:"Answer a coding agent before and after each tool call."`
+	MCP     MCPCmd     `cmd:"" name:"mcp" help:"Ask before each call that an MCP client makes to a server of tools."`
+	Explain ExplainCmd `cmd:"" help:"Say what the policy does with a call, and why. Needs no server."`
+	Pending PendingCmd `cmd:"" aliases:"list" help:"List the calls that wait for an answer."`
+	Watch   WatchCmd   `cmd:"" help:"Show what waits, live, and answer with a key."`
+	Approve ApproveCmd `cmd:"" help:"Let a waiting call pass."`
+	Deny    DenyCmd    `cmd:"" help:"Refuse a waiting call."`
+	Reply   ReplyCmd   `cmd:"" help:"Answer with a typed line, as in a chat."`
+	Login   LoginCmd   `cmd:"" help:"Print a link that opens your page, logged in."`
+	Pause   PauseCmd   `cmd:"" help:"Stop an agent, or all: only harmless tools run."`
+	Resume  ResumeCmd  `cmd:"" help:"End a pause."`
+	Grants  GrantsCmd  `cmd:"" help:"List what runs without asking, and until when."`
+	Sources SourcesCmd `cmd:"" help:"List what came into a conversation."`
+	Revoke  RevokeCmd  `cmd:"" help:"End a grant, or all of them."`
+	Graph   GraphCmd   `cmd:"" help:"Draw a turn: what it was made of, and what was blocked."`
+	Audit   AuditCmd   `cmd:"" help:"Verify or read the record."`
+	Version VersionCmd `cmd:"" help:"Print version, commit and Go version."`
 
 	Label    LabelCmd    `cmd:"" help:"Propose what tools do, from their catalogues."`
 	Simulate SimulateCmd `cmd:"" help:"Play recorded sessions against a policy, and count what is asked and what leaks."`

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { WireError } from "./wire.js";
 
 const maxText = 4000;
-const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|sources|endorse|distrust|pause|resume|grants|revoke|pair)(?:\s[\s\S]*)?)$/i;
+const command = /^\s*(?:@\S+\s+)?(\.(?:approve|deny|pending|reset-trust|sources|pause|resume|grants|revoke|pair)(?:\s[\s\S]*)?)$/i;
 
 // A line with a code somewhere in a longer message: OpenClaw may put messages together that come quickly one after another.
 const codeInside = /^\s*(?:@\S+\s+)?\.(?:approve|deny|pair)\s.*\b[0-9a-f]{8}\b/im;

@@ -66,7 +66,7 @@ func (c *Conversation) arrive(a *session.Admission, lost bool, now time.Time) {
 		c.blame(a.Sender, a.Initial)
 	}
 	if keeps(c, a) || a.Initial > c.Levels[a.Session] {
-		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial, Fixed: true}, now)
+		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial}, now)
 	}
 	c.raiseUnnamed(a.Session, own, now)
 }
@@ -158,7 +158,7 @@ func (c *Conversation) Hear(r *session.Report, known bool, now time.Time) {
 		if own > c.Level(r.Session) {
 			c.blame(r.Source, own)
 		}
-		c.influence(r.Session, session.Influence{Label: r.Source, Level: own, Fixed: !r.Tool || own > r.Raise}, now)
+		c.influence(r.Session, session.Influence{Label: r.Source, Level: own}, now)
 		c.raise(r.Session, own)
 	}
 	c.expose(r.Session, r.Secret)

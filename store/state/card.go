@@ -11,11 +11,7 @@ import (
 )
 
 // Errors of approval.Store that a change of state gives.
-var (
-	ErrNoSource = approval.ErrNoSource
-	ErrAgain    = approval.ErrAgain
-	ErrFixed    = approval.ErrFixed
-)
+var ()
 
 // Card is what is kept of a card beside its blob. Times are Unix milliseconds.
 type Card struct {

@@ -2,7 +2,7 @@
 // plain functions over values. It does no I/O and has no clock: the caller brings the time, the records and what the counters
 // say, and keeps what comes out.
 //
-// It refuses to make a level better: only the owner's reset or word for a source does that.
+// It refuses to make a level better: only the owner's reset does that.
 package state
 
 import (
@@ -63,7 +63,7 @@ func Born(name session.Conversation, life uint32, lost bool, sources Sources, no
 		c.Levels, c.Worst = map[string]taint.Level{"": taint.Untrusted}, taint.Untrusted
 		c.Secrets = session.Exposure{}
 		c.Secrets.Add("", session.Forgotten)
-		c.influence("", session.Influence{Level: taint.Untrusted, Fixed: true}, now)
+		c.influence("", session.Influence{Level: taint.Untrusted}, now)
 	}
 	return c
 }
@@ -141,7 +141,7 @@ func fold(c *Conversation) {
 	}
 }
 
-// raiseUnnamed raises a level by what has no name: what its sources do not explain is noted as one that can't be taken out.
+// raiseUnnamed raises a level by what has no name: what its sources do not explain is noted as one without a label.
 func (c *Conversation) raiseUnnamed(sessionID string, to taint.Level, now time.Time) {
 	if c.raise(sessionID, to) {
 		c.explain(sessionID, now)
@@ -154,7 +154,7 @@ func (c *Conversation) explain(sessionID string, now time.Time) {
 		return
 	}
 	if own > c.Sources.Of(sessionID).Worst() {
-		c.influence(sessionID, session.Influence{Level: own, Fixed: true}, now)
+		c.influence(sessionID, session.Influence{Level: own}, now)
 	}
 }
 
@@ -220,7 +220,7 @@ func (c *Conversation) RaiseAll(to taint.Level, source string, now time.Time) {
 	if to > c.Worst {
 		c.blame(source, to)
 	}
-	c.influence("", session.Influence{Label: source, Level: to, Fixed: true}, now)
+	c.influence("", session.Influence{Label: source, Level: to}, now)
 	c.raise("", to)
 	c.Touch(now)
 	c.changed = true
@@ -266,60 +266,13 @@ func (c *Conversation) all() (all session.Influences) {
 	return all
 }
 
-// Endorse takes a source out of the account, or back in.
-func (c *Conversation) Endorse(number int64, vouch bool, last, now time.Time) (session.Endorsement, error) {
-	i := c.all().Find(number)
-	if i < 0 {
-		return session.Endorsement{}, ErrNoSource
-	}
-	one := c.all()[i]
-	e := session.Endorsement{Conversation: c.Name, Before: c.Level(one.Session)}
-	switch {
-	case one.Last.UnixMilli() != last.UnixMilli():
-		return session.Endorsement{}, ErrAgain
-	case vouch && one.Fixed:
-		return session.Endorsement{}, ErrFixed
-	case vouch && one.Endorsed.IsZero():
-		one.Endorsed = now
-		c.takeOut(&one, now)
-	case !vouch && !one.Endorsed.IsZero():
-		one.Endorsed = time.Time{}
-		c.takeBack(&one)
-	}
-	e.Influence, e.After = one, c.Level(one.Session)
-	return e, nil
-}
-
-func (c *Conversation) takeOut(one *session.Influence, now time.Time) {
-	c.explain(one.Session, now)
-	all := c.replace(one)
-	c.Levels = set(c.Levels, one.Session, all.Lowered(c.Levels[one.Session]))
-	c.Worst, c.Source = taint.System, session.Source{}
-	for _, l := range c.Levels {
-		c.Worst = taint.Worse(c.Worst, l)
-	}
-	for _, i := range c.all() {
-		if i.Endorsed.IsZero() && (i.Level > c.Source.Level || i.Level == c.Source.Level && i.Step >= c.Source.Step) {
-			c.Source = session.Source{Label: i.Label, Level: i.Level, Step: i.Step}
+// Drop forgets a source that has added nothing since a time. No level changes by that.
+func (c *Conversation) Drop(number int64, last time.Time) {
+	for id := range c.Levels {
+		all := c.Sources.Of(id)
+		if i := all.Find(number); i >= 0 && all[i].Last.UnixMilli() == last.UnixMilli() {
+			c.Sources.Put(id, slices.Delete(slices.Clone(all), i, i+1))
+			c.changed = true
 		}
 	}
-	c.Grants = nil // one from before the source had a say would cover again, for an agent that has read it
-	c.begin(now)
-}
-
-func (c *Conversation) takeBack(one *session.Influence) {
-	c.replace(one)
-	if one.Level >= c.Level(one.Session) {
-		c.Source, c.changed = session.Source{Label: one.Label, Level: one.Level, Step: one.Step}, true
-	}
-	c.raise(one.Session, one.Level)
-}
-
-// replace puts a source in the place of the one with its number.
-func (c *Conversation) replace(one *session.Influence) session.Influences {
-	all := slices.Clone(c.Sources.Of(one.Session))
-	all[all.Find(one.Number)] = *one
-	c.Sources.Put(one.Session, all)
-	c.changed = true
-	return all
 }

@@ -38,7 +38,7 @@ func Compare(t *testing.T, open func(t *testing.T) Harness) {
 			"note":       m.note,
 			"reset":      m.reset,
 			"revoke":     m.revoke,
-			"endorse":    m.endorse,
+			"drop":       m.drop,
 			"link":       m.link,
 			"raise":      m.raise,
 			"expose":     m.expose,

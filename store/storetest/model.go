@@ -115,7 +115,7 @@ func (m *Model) Admit(_ context.Context, a session.Admission) (session.View, err
 	}
 	keep := a.Note || a.Floor.Generation != c.generation
 	if keep || a.Initial > c.levels[a.Session] {
-		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial, Fixed: true}, m.Now())
+		c.influence(a.Session, session.Influence{Label: a.Sender, Level: a.Initial}, m.Now())
 	}
 	c.raiseBy(a.Session, own, m.Now())
 	level := c.level(a.Session)
@@ -229,7 +229,7 @@ func (m *Model) born(name session.Conversation) (*conversation, bool) {
 	c.version = 1
 	if lost { // whatever session id comes: what it had read is not known any more
 		c.levels[""], c.worst = taint.Untrusted, taint.Untrusted
-		c.influence("", session.Influence{Level: taint.Untrusted, Fixed: true}, m.Now())
+		c.influence("", session.Influence{Level: taint.Untrusted}, m.Now())
 		c.secrets.Add("", session.Forgotten)
 	}
 	m.convs[h], m.known[h] = c, true

@@ -293,7 +293,7 @@ func (m *Model) raiseRoot(conv session.Conversation, to taint.Level, source stri
 	if to > c.worst {
 		c.source = session.Source{Label: source, Level: to, Step: c.step}
 	}
-	c.influence("", session.Influence{Label: source, Level: to, Fixed: true}, m.Now())
+	c.influence("", session.Influence{Label: source, Level: to}, m.Now())
 	c.raise("", to)
 }
 

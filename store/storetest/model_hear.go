@@ -66,7 +66,7 @@ func (c *conversation) hear(r session.Report, known bool, now time.Time) {
 		if own > c.level(r.Session) {
 			c.source = session.Source{Label: r.Source, Level: own, Step: c.step}
 		}
-		c.influence(r.Session, session.Influence{Label: r.Source, Level: own, Fixed: !r.Tool || own > r.Raise}, now)
+		c.influence(r.Session, session.Influence{Label: r.Source, Level: own}, now)
 		c.raise(r.Session, own)
 	}
 	c.expose(r.Session, r.Secret)
@@ -93,7 +93,7 @@ func (m *machine) hear(t *rapid.T) {
 	a := drawAdmission(t)
 	r := session.Report{
 		Conversation: a.Conversation, Session: a.Session, RequestID: a.RequestID, Body: body("event " + a.RequestID), Keep: a.Keep,
-		Start: rapid.Bool().Draw(t, "start"), Raise: drawLevel(t, "raise"), Source: a.Source, Tool: rapid.Bool().Draw(t, "tool"), Birth: drawLevel(t, "birth"),
+		Start: rapid.Bool().Draw(t, "start"), Raise: drawLevel(t, "raise"), Source: a.Source, Birth: drawLevel(t, "birth"),
 		Secret: rapid.SampledFrom([]string{"", "", "", "a secret that came in"}).Draw(t, "secret"),
 		Next:   rapid.SampledFrom([]string{"", "", "s2", "s3"}).Draw(t, "next"),
 		Ended:  rapid.SampledFrom([]string{"", "run1"}).Draw(t, "ended"),
