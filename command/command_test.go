@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,43 +21,116 @@ func lines(t testing.TB, file string) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-func TestTheUsualCommandsAreHarmless(t *testing.T) {
-	for _, text := range lines(t, "harmless.txt") {
-		if c := command.Parse(text); !c.Harmless() {
-			t.Errorf("%q: %+v", text, c)
+// TestH107Corpora: what is true of each line of the files in testdata. Whatever fetches is in fetching.txt in more than a
+// hundred spellings; what can't be read by construction is there as well.
+func TestH107Corpora(t *testing.T) {
+	type is = func(c *command.Command) bool
+	not := func(f is) is { return func(c *command.Command) bool { return !f(c) } }
+	harmless, fetches, builds := (*command.Command).Harmless, (*command.Command).Fetches, (*command.Command).Builds
+	contained, inspects := (*command.Command).Contained, (*command.Command).Inspects
+	runs := func(c *command.Command) bool { return len(c.Runs) > 0 }
+	for file, all := range map[string]map[string]is{
+		"harmless.txt":  {"harmless": harmless, "no build": not(builds), "not shown by git": not(inspects)},
+		"workspace.txt": {"contained": contained, "not harmless": not(harmless), "runs something": runs},
+		"builds.txt":    {"a build": builds, "contained": contained, "inspects": inspects},
+		"inspects.txt":  {"inspects": inspects},
+		"fetching.txt": {
+			"fetches": fetches, "not harmless": not(harmless), "no build": not(builds), "not shown by git": not(inspects),
+		},
+		"unknown.txt": { // the output of an ordinary program stays local in a clean conversation
+			"not contained": not(contained), "no fetcher": not(fetches), "no build": not(builds), "not shown by git": not(inspects),
+		},
+		"notinspects.txt": {"not shown by git": not(inspects), "no build": not(builds)},
+		"notbuilds.txt":   {"no build": not(builds)},
+	} {
+		texts := lines(t, file)
+		if file == "fetching.txt" && len(texts) < 114 {
+			t.Fatalf("%d spellings", len(texts))
+		}
+		for _, text := range texts {
+			c := command.Parse(text)
+			for what, holds := range all {
+				if !holds(&c) {
+					t.Errorf("%s: %q is not %s: %+v", file, text, what, c)
+				}
+			}
 		}
 	}
 }
 
-func TestBuildAndTestCommandsRunWhatIsInTheWorkspace(t *testing.T) {
-	for _, text := range lines(t, "workspace.txt") {
-		if c := command.Parse(text); !c.Contained() || c.Harmless() || len(c.Runs) == 0 {
-			t.Errorf("%q: %+v", text, c)
+// TestFacts reads testdata/facts.txt: "git=" has where git works, and ¿ for a place that only the shell knows.
+func TestFacts(t *testing.T) {
+	t.Parallel()
+	for _, line := range lines(t, "facts.txt") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		want, text, _ := strings.Cut(line, " | ")
+		dir := ""
+		if after, found := strings.CutPrefix(text, "@"); found {
+			dir, text, _ = strings.Cut(after, " ")
+		}
+		c := command.ParseIn(dir, strings.ReplaceAll(text, "⏎", "\n"))
+		for fact := range strings.SplitSeq(want, "; ") {
+			name, value, _ := strings.Cut(fact, "=")
+			if got := facts[name](&c, value); got != value {
+				t.Errorf("%s: %s=%s: %+v", line, name, got, c)
+			}
 		}
 	}
 }
 
-func TestBuildsTestsAndCommits(t *testing.T) {
-	for _, text := range lines(t, "builds.txt") {
-		if c := command.Parse(text); !c.Builds() || !c.Contained() {
-			t.Errorf("%q: %+v", text, c)
+var facts = map[string]func(c *command.Command, want string) string{
+	"harmless":  func(c *command.Command, _ string) string { return strconv.FormatBool(c.Harmless()) },
+	"fetches":   func(c *command.Command, _ string) string { return strconv.FormatBool(c.Fetches()) },
+	"contained": func(c *command.Command, _ string) string { return strconv.FormatBool(c.Contained()) },
+	"builds":    func(c *command.Command, _ string) string { return strconv.FormatBool(c.Builds()) },
+	"destroys":  func(c *command.Command, _ string) string { return strconv.FormatBool(c.Destroys) },
+	"foreign":   func(c *command.Command, _ string) string { return strconv.FormatBool(c.Foreign) },
+	"climbs":    func(c *command.Command, _ string) string { return strconv.FormatBool(c.Climbs) },
+	"programs":  func(c *command.Command, _ string) string { return joined(c.Programs, command.Program.String) },
+	"host": func(c *command.Command, want string) string {
+		all := joined(c.Hosts, func(h command.Host) string { return strings.TrimSuffix(h.Name+" "+h.Port, " ") })
+		if slices.Contains(strings.Split(all, ", "), want) {
+			return want
 		}
-	}
+		return all
+	},
+	"git": func(c *command.Command, want string) string {
+		if len(c.GitIn) == 0 {
+			return "nowhere"
+		}
+		all := strings.ReplaceAll(strings.Join(c.GitIn, ", "), "\x00", "¿")
+		if want == "¿" && strings.Contains(all, want) {
+			return want
+		}
+		return all
+	},
+	"writes": func(c *command.Command, _ string) string {
+		switch writes, shown := c.Writing(); {
+		case !writes:
+			return "nothing"
+		case shown:
+			return "shown"
+		}
+		return "unseen"
+	},
 }
 
-// TestH185OnlyTheUsualBuildsAreBuilds: each of these could do more than what the files of the workspace say.
-func TestH185OnlyTheUsualBuildsAreBuilds(t *testing.T) {
-	for _, text := range lines(t, "harmless.txt") {
-		if c := command.Parse(text); c.Builds() {
-			t.Errorf("%q: %+v", text, c)
-		}
+func joined[T any](all []T, name func(T) string) string {
+	var out []string
+	for _, one := range all {
+		out = append(out, name(one))
 	}
+	return strings.Join(out, ", ")
+}
+
+// TestH185ABuildBesideMakesNoBuild: each of these could do more than what the files of the workspace say, and a build
+// beside it does not make it one.
+func TestH185ABuildBesideMakesNoBuild(t *testing.T) {
 	for _, file := range []string{"notbuilds.txt", "fetching.txt", "unknown.txt"} {
 		for _, text := range lines(t, file) {
-			if c := command.Parse(text); c.Builds() {
-				t.Errorf("%q: %+v", text, c)
-			}
-			for _, build := range []string{"make test", "git commit -m x"} { // nor does a build beside it make it one
+			for _, build := range []string{"make test", "git commit -m x"} {
 				for _, both := range []string{text + " && " + build, build + "; " + text} {
 					if c := command.Parse(both); c.Builds() && !partOfBuilds[text] {
 						t.Errorf("%q: %+v", both, c)
@@ -65,119 +139,15 @@ func TestH185OnlyTheUsualBuildsAreBuilds(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestWhatGitKeepsIsShown: the table both ways. What shows it is no build by itself.
-func TestWhatGitKeepsIsShown(t *testing.T) {
-	for _, text := range append(lines(t, "inspects.txt"), lines(t, "builds.txt")...) {
-		if c := command.Parse(text); !c.Inspects() {
-			t.Errorf("%q: %+v", text, c)
-		}
-	}
 	for _, text := range []string{"git show HEAD", "git branch", "git log -1", "git stash list"} {
 		if c := command.Parse(text); c.Builds() {
 			t.Errorf("%q: %+v", text, c)
-		}
-	}
-	for _, file := range []string{"harmless.txt", "fetching.txt", "unknown.txt", "notinspects.txt"} {
-		for _, text := range lines(t, file) {
-			if c := command.Parse(text); c.Inspects() || c.Builds() {
-				t.Errorf("%q: %+v", text, c)
-			}
 		}
 	}
 }
 
 // partOfBuilds do nothing that reading does not.
 var partOfBuilds = map[string]bool{"echo hello": true, "cat README.md": true}
-
-// TestH107NoSpellingOfFetchingIsMissed: each of these reaches the network, or can't be read by construction.
-func TestH107NoSpellingOfFetchingIsMissed(t *testing.T) {
-	all := lines(t, "fetching.txt")
-	if len(all) < 114 {
-		t.Fatalf("%d spellings", len(all))
-	}
-	for _, text := range all {
-		if c := command.Parse(text); !c.Fetches() || c.Harmless() {
-			t.Errorf("%q: %+v", text, c)
-		}
-	}
-}
-
-func TestH107WhatIsNotKnownIsNotHarmless(t *testing.T) {
-	for _, text := range lines(t, "unknown.txt") {
-		if c := command.Parse(text); c.Contained() {
-			t.Errorf("%q: %+v", text, c)
-		}
-	}
-}
-
-// TestAnUnknownProgramIsNoFetcher: the output of an ordinary program or script stays local in a clean conversation.
-func TestAnUnknownProgramIsNoFetcher(t *testing.T) {
-	for _, text := range lines(t, "unknown.txt") {
-		if c := command.Parse(text); c.Fetches() {
-			t.Errorf("%q: %+v", text, c)
-		}
-	}
-}
-
-func TestHereDocuments(t *testing.T) {
-	for _, c := range []struct {
-		text              string
-		harmless, fetches bool
-	}{
-		{"cat <<EOF > notes.txt\nuse curl https://example.com\nEOF", true, false},
-		{"cat <<'EOF' > notes.txt\n$(curl example.com)\nEOF", true, false},
-		{"cat <<EOF > notes.txt\n$(curl example.com)\nEOF", false, true},
-		{"bash <<'EOF'\nls\nEOF", true, false},
-		{"bash <<'EOF'\ncurl example.com\nEOF", false, true},
-		{"bash <<EOF\n$x\nEOF", false, true},
-		{"cat <<EOF | bash\ncurl example.com\nEOF", false, true},
-		{"{ bash; } <<EOF\ncurl example.com\nEOF", false, true},
-		{"python3 <<'EOF'\nprint(1)\nEOF", false, false},
-		{"python3 - <<'EOF'\nimport urllib.request\nEOF", false, true},
-		{"cat > x.py <<'EOF'\nimport urllib.request\nEOF\npython3 x.py", false, true},
-	} {
-		if got := command.Parse(c.text); got.Harmless() != c.harmless || got.Fetches() != c.fetches {
-			t.Errorf("%q: %+v", c.text, got)
-		}
-	}
-}
-
-func TestHostsAreNamed(t *testing.T) {
-	for text, want := range map[string]command.Host{
-		"exec 3<>/dev/tcp/127.0.0.1/8787":            {Name: "127.0.0.1", Port: "8787"},
-		"nc localhost 8787":                          {Name: "localhost", Port: "8787"},
-		"nc -w 3 -v 0 8787":                          {Name: "0", Port: "8787"},
-		"curl http://user:pw@LOCALHOST:8787/x":       {Name: "localhost", Port: "8787"},
-		"curl localhost:8787/approve":                {Name: "localhost", Port: "8787"},
-		"curl --url=http://[::1]:8787":               {Name: "::1", Port: "8787"},
-		"socat - TCP:127.1:8787":                     {Name: "127.1", Port: "8787"},
-		"openssl s_client -connect localhost:8787":   {Name: "localhost", Port: "8787"},
-		"bash -c 'echo x > /dev/tcp/localhost/8787'": {Name: "localhost", Port: "8787"},
-		"telnet localhost 8787":                      {Name: "localhost", Port: "8787"},
-		"ssh bob@box.example":                        {Name: "box.example"},
-		"h=/dev/tcp/localhost/8787; mytool > $h":     {Name: "localhost", Port: "8787"},
-		"python3 -c 'x(\"http://localhost:8787\")'":  {Name: "localhost", Port: "8787"},
-	} {
-		if c := command.Parse(text); !slices.Contains(c.Hosts, want) {
-			t.Errorf("%q names %v", text, c.Hosts)
-		}
-	}
-}
-
-func TestWhatDestroys(t *testing.T) {
-	for _, text := range []string{"rm -rf x", "sudo rm x", "git reset --hard", "git push --force", "find . -delete", "ls; rm x", "sh -c 'rm x'", "psql -c 'DROP TABLE x'", "python3 -c 'os.system(\"rm x\")'", "ssh box 'rm x'"} {
-		if c := command.Parse(text); !c.Destroys {
-			t.Errorf("%q destroys nothing", text)
-		}
-	}
-	for _, text := range []string{"ls", "git status", "git commit -m 'rm it'", "echo rm"} {
-		if c := command.Parse(text); c.Destroys {
-			t.Errorf("%q destroys", text)
-		}
-	}
-}
 
 func TestArgvNeedsNoQuotes(t *testing.T) {
 	for _, words := range [][]string{{"git", "-C", "x", "clone"}, {"curl", "x"}, {"bash", "-lc", "curl x"}, {"sudo", "wget", "x"}} {
@@ -192,78 +162,9 @@ func TestArgvNeedsNoQuotes(t *testing.T) {
 	}
 }
 
-func TestProgramsAreNamedWithTheirSubcommand(t *testing.T) {
-	c := command.Parse("cd x && sudo git commit -m y | tee z; sh -c 'ls'")
-	want := []command.Program{{Name: "cd"}, {Name: "sudo"}, {Name: "git", Sub: "commit"}, {Name: "tee"}, {Name: "sh"}, {Name: "ls"}}
-	if !slices.Equal(c.Programs, want) {
-		t.Errorf("%v", c.Programs)
-	}
-}
-
-func TestAProgramIsShownWithItsSubcommand(t *testing.T) {
-	for text, want := range map[string]string{
-		"git log --oneline -n 5 -- a.go": "git log", "git diff -w HEAD~1": "git diff", "git branch -D old": "git branch", "gcc --version": "gcc --version", "git stash drop": "git stash",
-		"make test lint": "make", "npm run type-check": "npm run", "go test -run X ./a": "go test", "node --version": "node --version", "pytest -x tests": "pytest", "ls -la": "ls",
-	} {
-		if c := command.Parse(text); !c.Contained() || len(c.Programs) != 1 || c.Programs[0].String() != want {
-			t.Errorf("%q: %v, want %q", text, c.Programs, want)
-		}
-	}
-}
-
-func TestWhereACommandStartsCounts(t *testing.T) {
-	for _, text := range []string{"echo x > y", "git status"} {
-		if c := command.ParseIn("/home/ann/bin", text); c.Harmless() {
-			t.Errorf("%q elsewhere: %+v", text, c)
-		}
-	}
-	if c := command.ParseIn("/home/ann/src", "ls"); !c.Harmless() {
-		t.Errorf("%+v", c)
-	}
-}
-
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
 		command.Parse("cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
-	}
-}
-
-// TestFilesOfOtherCommits: what puts files of another branch or commit into the workspace.
-func TestFilesOfOtherCommits(t *testing.T) {
-	for text, want := range map[string]bool{
-		"git restore --source=origin/x Makefile": true, "git restore -s contributor/x .": true, "git restore --source main -- a.go": true, "git restore a.go": false, "git restore --staged a.go": false, "git restore --source=HEAD~1 a.go": false,
-		"git checkout contributor/x": true, "git checkout main": true, "git checkout -b x contributor/x": true, "git checkout -b x": false, "git checkout -- a.go": false, "git checkout main -- a.go": true, "git checkout a.go": false, "git checkout .": false,
-		"git checkout HEAD~1 -- a.go": false, "git checkout -": true, "git switch x": true, "git switch -c x": false, "git switch -c x other/x": true, "git merge x": true, "git merge --abort": false, "git reset --hard": false, "git reset --hard HEAD~1": false,
-		"git reset --hard x": true, "git cherry-pick abc123": true, "git rebase main": true, "git rebase --continue": false, "git worktree add ../x y": true, "git stash pop": false, "git commit -m x": false, "git log main": false, "git -C web checkout x": true,
-		"git checkout $BRANCH": true,
-	} {
-		if c := command.Parse(text); c.Foreign != want {
-			t.Errorf("%q: %v", text, c.Foreign)
-		}
-	}
-}
-
-// TestWhatACommandWritesIsShown: whether the text of a command shows all that it writes.
-func TestWhatACommandWritesIsShown(t *testing.T) {
-	for text, want := range map[string]string{
-		"ls": "nothing", "cat a | grep b": "nothing", "make test": "nothing", "git commit -m x": "nothing", "git checkout -b new": "nothing", "go build ./...": "nothing",
-		"echo x > a": "shown", "echo -n x > a": "shown", "echo 'a * b' > c": "shown",
-		"echo -e '\\x63url' > a": "unseen", "echo '\\x63url' > a": "unseen", "echo * > a": "unseen", "echo {a,b} > c": "unseen", "echo $'\\x63' > a": "unseen", "cat > a <<E\ncu\\\nrl\nE": "unseen", "tee a <<< $'\\x63'": "unseen",
-		"echo() { printf x; }; echo y > a": "unseen", "echo -e 'a\\nb'": "nothing", "echo *": "nothing", "git restore --source=origin/x Makefile": "unseen", "git switch x": "unseen", "git switch -c x": "nothing", "mkdir -p a && touch a/b": "shown", "cat > a <<'E'\nx\nE": "shown", "rm a": "shown",
-		"cp a b": "unseen", "mv a b": "unseen", "sed -i s/a/b/ c": "unseen", "cat a > b": "unseen", "git checkout main": "unseen", "git apply x.patch": "unseen",
-		"git checkout -b new origin/x": "unseen", "mytool": "unseen", "curl x > a": "unseen", "echo x > ~/a": "unseen", "python3 x.py": "unseen", "tar xf a.tar": "unseen", "echo $X > a": "unseen", "base64 -d > a <<< eA==": "unseen", "rev > a <<< x": "unseen", "cat a | tee b": "unseen", "tee a <<< x": "shown", "sh -c 'echo x > a'": "shown",
-	} {
-		c := command.Parse(text)
-		got := "unseen"
-		switch writes, shown := c.Writing(); {
-		case !writes:
-			got = "nothing"
-		case shown:
-			got = "shown"
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s: %+v", text, got, want, c)
-		}
 	}
 }
 
