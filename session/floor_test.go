@@ -13,28 +13,6 @@ import (
 
 var talk = session.Conversation{Client: "laptop", Key: "agent:main:main"}
 
-func TestWhatWasNeverSeenHasNoFloor(t *testing.T) {
-	var f session.Floor
-	if got := f.At(talk.ID(), "s"); got != (session.Mark{}) {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestH18LeavingTheSessionOutShedsNothing(t *testing.T) {
-	var f session.Floor
-	f.Raise(talk.ID(), "s1", session.Mark{Level: taint.Untrusted})
-	for session, want := range map[string]taint.Level{"s1": taint.Untrusted, "": taint.Untrusted, "s2": taint.System} {
-		if got := f.At(talk.ID(), session).Level; got != want {
-			t.Errorf("session %q stands at %s, want %s", session, got, want)
-		}
-	}
-	// What came without a session id holds for every one.
-	f.Raise(talk.ID(), "", session.Mark{Level: taint.External})
-	if got := f.At(talk.ID(), "s2").Level; got != taint.External {
-		t.Errorf("a new session stands at %s, want external", got)
-	}
-}
-
 func TestOnlyAResetLowersTheFloor(t *testing.T) {
 	var f session.Floor
 	f.Raise(talk.ID(), "s", session.Mark{Level: taint.Untrusted, Generation: 1})

@@ -76,22 +76,6 @@ func TestAWordThatVanishesOrGrowsOlderIsPutBack(t *testing.T) {
 	}
 }
 
-func TestAWordOnItsWayIsPutWhereItIsMissingAndNobodyIsBlamed(t *testing.T) {
-	p := session.NewPauses(pauseKey, nil, nil)
-	p.Learn("main", word("main", false, 4))
-	p.Say(session.Pause{Scope: "main", On: true, By: "Ann", At: time.UnixMilli(5)})
-	paused := word("main", true, 5)
-	for what, text := range map[string]string{"not there yet": "", "the word before": word("main", false, 4)} {
-		if l := p.Learn("main", text); l != (session.Lesson{Put: paused}) || !p.View("main").On {
-			t.Errorf("%s: %+v", what, l)
-		}
-	}
-	p.Learn("main", paused)
-	if l := p.Learn("main", ""); l.Put != paused || l.Strange == "" {
-		t.Errorf("taken away once it was there: %+v", l)
-	}
-}
-
 // A word is written into one part of the store after the other. A process may read it in one that has it, and then the one before it in
 // another.
 func TestAWordOnItsWayThroughTheStoreIsPutAndNobodyIsBlamed(t *testing.T) {
@@ -153,21 +137,6 @@ func TestWhatNobodyOfOursSealedIsAPauseWhileItStands(t *testing.T) {
 	p.Learn("main", "x")
 	if l := p.Learn("main", ""); l.Put != paused || !p.View("main").On {
 		t.Errorf("junk washed the pause away: %+v", l)
-	}
-}
-
-func TestAPauseIsRememberedAcrossARestart(t *testing.T) {
-	var kept map[string]string
-	p := session.NewPauses(pauseKey, nil, func(words map[string]string) { kept = words })
-	p.Learn("main", word("main", true, 5))
-	p.Learn("other", "junk")
-	if len(kept) != 1 || kept["main"] != word("main", true, 5) {
-		t.Fatalf("kept %q", kept)
-	}
-	kept["forged"] = "5|paused||"
-	again := session.NewPauses(pauseKey, kept, nil)
-	if l := again.Learn("main", ""); l.Put == "" || !again.View("main").On || again.View("forged").On {
-		t.Errorf("%+v", l)
 	}
 }
 
