@@ -130,24 +130,6 @@ func TestChainRoundTrip(t *testing.T) {
 	}
 }
 
-func TestReopeningContinues(t *testing.T) {
-	path, _, head := sample(t)
-	for i := range 3 {
-		o := testOptions()
-		o.Seen = &head
-		l := mustOpen(t, path, o)
-		mustAppend(t, l, fmt.Sprint("again ", i))
-		mustClose(t, l)
-		head = l.Head()
-		if l.Repairs() != nil {
-			t.Errorf("repairs %q", l.Repairs())
-		}
-	}
-	if r := verifies(t, path, &head); r.Lines != 8+3*2 || r.Repairs != 0 {
-		t.Errorf("report %+v", r)
-	}
-}
-
 func TestAProcessThatDiesOftenStillGetsCheckpoints(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	for range 5 {
@@ -283,6 +265,10 @@ func TestAppendRefuses(t *testing.T) {
 		"a line too long":       {Kind: KindNote, Note: strings.Repeat("x", MaxLine)},
 		"params not JSON":       {Kind: KindNote, Params: jsontext.Value(`{"a":`)},
 		"params said twice":     {Kind: KindNote, Params: jsontext.Value(`{"a":1,"a":2}`)},
+		"and in an escape":      {Kind: KindNote, Params: jsontext.Value(`{"\u0061":1,"a":2}`)},
+		"two params":            {Kind: KindNote, Params: jsontext.Value(`1 2`)},
+		"no number":             {Kind: KindNote, Params: jsontext.Value(`[0123]`)},
+		"a control character":   {Kind: KindNote, Params: jsontext.Value("\"\x01\"")},
 	} {
 		if l.Append(e) == nil {
 			t.Errorf("%s: accepted", name)

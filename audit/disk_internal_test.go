@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -181,32 +180,6 @@ func (f *failAfter) Write(p []byte) (int, error) {
 		return f.faulty.Write(p)
 	}
 	return 0, f.err
-}
-
-func TestConcurrentAppendersKeepOneChain(t *testing.T) {
-	for _, each := range []bool{false, true} {
-		o := testOptions()
-		o.SyncEach, o.CheckpointEvery = each, 50
-		path := filepath.Join(t.TempDir(), "audit.jsonl")
-		l := mustOpen(t, path, o)
-		var wg sync.WaitGroup
-		for g := range 64 {
-			wg.Go(func() {
-				for i := range 20 {
-					if err := l.Append(Entry{Kind: KindNote, Note: fmt.Sprint(g, i)}); err != nil {
-						t.Error(err)
-					}
-					_ = l.Head()
-				}
-			})
-		}
-		wg.Wait()
-		mustClose(t, l)
-		head := l.Head()
-		if r := verifies(t, path, &head); r.Entries != 64*20 {
-			t.Errorf("%d entries", r.Entries)
-		}
-	}
 }
 
 // startSync leaves one Append inside its sync and others waiting for the next.

@@ -41,24 +41,6 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	}
 }
 
-// TestParamsThatTwoReadersCouldReadDifferentlyAreRefused, and white space is left out.
-func TestParamsThatTwoReadersCouldReadDifferentlyAreRefused(t *testing.T) {
-	l, _, path := faultyLog(t, testOptions())
-	for _, params := range []string{`{"a":1,"a":2}`, `{"\u0061":1,"a":2}`, `{`, `1 2`, `nul`, `[0123]`, `"` + "\x01" + `"`} {
-		if l.Append(Entry{Kind: KindNote, Params: jsontext.Value(params)}) == nil {
-			t.Errorf("%s is taken", params)
-		}
-	}
-	if err := l.Append(Entry{Kind: KindNote, Note: "bad \xff", Params: jsontext.Value(` { "a" : [ 1 , null ] } `)}); err != nil {
-		t.Fatal(err)
-	}
-	mustClose(t, l)
-	verifies(t, path, nil)
-	if text := contents(t, path); !bytes.Contains(text, []byte(`"params":{"a":[1,null]}`)) || !bytes.Contains(text, []byte("bad \ufffd")) {
-		t.Errorf("%s", text)
-	}
-}
-
 // TestWhatIsNotUTF8CanBeRead: raw values that no reader would take are no reason to lose the record.
 func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
 	for _, raw := range []string{`"\ud800"`, `{"a":"x\udfff"}`, "\"\xff\"", "{\"\xff\":1}"} {

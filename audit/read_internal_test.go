@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"iter"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -104,22 +103,6 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-func TestPrintTheLogsOwnLines(t *testing.T) {
-	_, raw, _ := sample(t)
-	var b strings.Builder
-	for l, err := range Read(bytes.NewReader(raw)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.WriteString(l.Sentence() + "\n")
-	}
-	for _, want := range []string{"- begin · chain 0909", "- checkpoint · signed up to entry 4", "- note"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-}
-
 func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 	const nasty = "a\x1b[2J\r\n\t\u202eb\u200b\u00a0\u3164\ufe0f\u2800\U000e0041\x00\xff\ufeff\u0085é漢"
 	const shown = `a\u001b[2J\u000d\n\t\u202eb\u200b\u00a0\u3164\ufe0f\u2800\U000e0041\u0000\xff\ufeff\u0085é漢`
@@ -149,22 +132,6 @@ func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 	if got := visible(strings.Repeat("é", 401)); !strings.HasSuffix(got, "é… (802 bytes in all)") {
 		t.Errorf("long value ends %q", got[len(got)-40:])
 	}
-}
-
-func BenchmarkAppend(b *testing.B) {
-	l, err := Open(filepath.Join(b.TempDir(), "audit.jsonl"), Options{Key: testKey()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	e := decision()
-	e.Params = jsontext.Value(`{"command":"` + strings.Repeat("x", 500) + `"}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := l.Append(e); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.SetBytes(l.cur.size / int64(b.N))
 }
 
 func TestAGrantSaysItsMinutesOnce(t *testing.T) {

@@ -78,7 +78,8 @@ func TestTheGraphOfTheRunningExampleIsTheSeedsPicture(t *testing.T) {
 	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
 	r.hear(loop.BeforeLLMCall, `{"iteration":2,"tools":[]}`, turn)
 	ref := r.asked("after the page", call(t, "exec", ls, turn))
-	r.hear(loop.BeforeResponseEmit, `{"contentHash":"sha256:`+strings.Repeat("ab", 32)+`"}`, turn)
+	a := r.hear(loop.BeforeResponseEmit, `{"contentHash":"sha256:`+strings.Repeat("ab", 32)+`"}`, turn)
+	same(t, "footer", "Informed by 1 web page; highest distrust: untrusted.", a.AppendFooter)
 
 	g := r.graph(ref)
 	same(t, "nodes and edges", []string{
@@ -114,51 +115,6 @@ highest distrust: untrusted; calls of the model: 3; from outside: web_fetch exam
 	}
 	for _, name := range []string{g.TurnID, strings.ToUpper(g.TurnID), "r1", conv("m").Ref(), strings.ToLower(ref)} {
 		same(t, name, g, r.graph(name))
-	}
-}
-
-// The same turn of a runtime that only asks about calls, and that says what
-// tools gave back.
-func TestTheRunningExampleFromCallsAloneAndWithResults(t *testing.T) {
-	store, _ := openSQLite(t)
-	r := newRig(t, store, 1, nil)
-	for _, name := range []string{"alone", "results"} {
-		turn := owner(name)
-		for _, c := range [][2]string{{"read", `{"path":"file.txt"}`}, {"web_fetch", `{"url":"https://example.com/a"}`}} {
-			r.allow(call(t, c[0], c[1], turn))
-			if name == "results" {
-				r.hear(loop.AfterToolCall, `{"toolName":"`+c[0]+`","size":5}`, turn)
-			}
-		}
-		r.asked("after the page", call(t, "exec", ls, turn))
-	}
-	same(t, "calls alone", []string{
-		"input_1 (owner)", "llm_call_1 (owner)", "tool_call_1 (local) read", "llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch",
-		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
-		"llm_call_1 consumes input_1", "llm_call_1 triggers tool_call_1", "llm_call_2 consumes tool_call_1", "llm_call_2 triggers tool_call_2",
-		"llm_call_3 consumes tool_call_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
-	}, picture(r.graph(conv("alone").Ref())))
-	same(t, "with results", []string{
-		"input_1 (owner)", "llm_call_1 (owner)", "tool_call_1 (local) read", "tool_result_1 (local) read",
-		"llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch", "tool_result_2 (untrusted) web_fetch",
-		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
-		"llm_call_1 consumes input_1", "llm_call_1 triggers tool_call_1", "tool_call_1 produces tool_result_1",
-		"llm_call_2 consumes tool_result_1", "llm_call_2 triggers tool_call_2", "tool_call_2 produces tool_result_2",
-		"llm_call_3 consumes tool_result_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
-	}, picture(r.graph(conv("results").Ref())))
-}
-
-func TestTheFooterSaysWhatAResponseWasInformedBy(t *testing.T) {
-	store, _ := openSQLite(t)
-	r := newRig(t, store, 1, nil)
-	turn := inRun(owner("m"), "r1")
-	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, inRun(owner("m"), "r0")); a.AppendFooter != "" {
-		t.Errorf("nothing came from outside: %q", a.AppendFooter)
-	}
-	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
-	r.allow(call(t, "web_fetch", `{"url":"https://example.com/b"}`, turn))
-	if a := r.hear(loop.BeforeResponseEmit, `{"content":"hello"}`, turn); a.AppendFooter != "Informed by 2 web pages; highest distrust: untrusted." {
-		t.Errorf("got %q", a.AppendFooter)
 	}
 }
 
@@ -361,30 +317,6 @@ func TestATurnOfAllowedCallsOutlivesItsProcess(t *testing.T) {
 		first.v.Turns().Keep(t.Context())
 		if again := second.graph("quiet run"); len(again.Nodes) != len(before.Nodes) {
 			t.Errorf("kept twice: %d nodes, then %d", len(before.Nodes), len(again.Nodes))
-		}
-	})
-}
-
-// What tools returned waits in memory for a moment, and nothing of a busy turn is dropped meanwhile.
-func TestNothingOfABusyTurnIsDropped(t *testing.T) {
-	onBoth(t, func(t *testing.T, v *vault) {
-		r, turn := newRig(t, v, 1, nil), owner("busy")+`,"runId":"busy run"`
-		const pairs = 70
-		for range pairs {
-			r.allow(call(t, "exec", ls, turn))
-			r.hear(loop.AfterToolCall, `{"toolName":"exec","size":5}`, turn)
-		}
-		calls, results := 0, 0
-		for _, n := range r.graph("busy run").Nodes {
-			switch n.Kind { //nolint:exhaustive // the others are not counted
-			case provenance.ToolCall:
-				calls++
-			case provenance.ToolResult:
-				results++
-			}
-		}
-		if calls != pairs || results != pairs {
-			t.Errorf("%d calls and %d results of %d", calls, results, pairs)
 		}
 	})
 }

@@ -2,14 +2,12 @@ package verifier_test
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -26,33 +24,6 @@ func (h *hung) Deny(ctx context.Context, d session.Denial) error {
 	h.came.Add(1)
 	<-h.gate
 	return h.Store.Deny(context.WithoutCancel(ctx), d)
-}
-
-// A caller whose hold is over hears of it, though the store does not take the
-// deny; the deny is recorded when it does.
-func TestH42ADenyAfterTheHoldIsHeardInTimeThoughTheStoreHangs(t *testing.T) {
-	store, _ := openSQLite(t)
-	h := &hung{Store: store, gate: make(chan struct{})}
-	const hold = 50 * time.Millisecond
-	r := newRig(t, store, 1, func(o *verifier.Options) {
-		o.Store = h
-		o.Settings = func() verifier.Settings { return verifier.Settings{Hold: hold, MaxHold: hold} }
-		o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) {
-			return approval.Ruling{Ref: "TEST", Card: "card"}, nil
-		})
-	})
-	began := time.Now()
-	d := r.deny("held", call(t, "exec", `{"command":"ls"}`, `"sessionKey":"agent:main:m"`))
-	if took := time.Since(began); d.Ref != "TEST" || took > hold+500*time.Millisecond {
-		t.Errorf("%+v after %v", d, took)
-	}
-	if e := r.record.last(); e.Decision != "" {
-		t.Errorf("the record has %+v before the store took it", e)
-	}
-	close(h.gate)
-	for tick := time.Tick(time.Millisecond); r.record.last().Decision != audit.Deny; {
-		<-tick
-	}
 }
 
 // TestH42CallsThatEndTogetherAreAnsweredInTime: where the store hangs, all are answered, and each deny is recorded once
@@ -103,40 +74,4 @@ func (r *rig) verifyAll(n int) (denied *atomic.Int64) {
 		}()
 	}
 	return denied
-}
-
-// A crowd whose store or record is out of order is told no, each of them, and
-// what can be recorded is.
-func TestACrowdIsDeniedWhateverFails(t *testing.T) {
-	const calls = 100
-	for name, row := range map[string]struct {
-		edit     func(*verifier.Options)
-		recorded int
-	}{
-		"the store fails":   {func(o *verifier.Options) { o.Store = &broken{o.Store, "Deny", errors.New("out of order")} }, calls},
-		"the store panics":  {func(o *verifier.Options) { o.Store = &broken{o.Store, "Deny", nil} }, calls},
-		"the record panics": {func(o *verifier.Options) { o.Record = panicking{} }, 0},
-		"the observer panics": {func(o *verifier.Options) {
-			o.Observe = func(verifier.Observation) { panic("boom") }
-		}, calls},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store, _ := openSQLite(t)
-				r := newRig(t, store, 1, func(o *verifier.Options) {
-					o.Store = store
-					o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { return approval.Ruling{Paused: true}, nil })
-					row.edit(o)
-				})
-				began, denied := time.Now(), r.verifyAll(calls)
-				synctest.Wait()
-				if n, took := denied.Load(), time.Since(began); n != calls || took > 0 {
-					t.Errorf("%d of %d were denied, after %v", n, calls, took)
-				}
-				if n := r.record.denies(); n != row.recorded {
-					t.Errorf("%d denies are recorded, want %d", n, row.recorded)
-				}
-			})
-		})
-	}
 }

@@ -157,20 +157,6 @@ func (n *noting) Notes(ctx context.Context, list string) ([][]byte, error) {
 	return n.Store.Notes(ctx, list)
 }
 
-func TestAnAllowedCallPaysNothingForOrigins(t *testing.T) {
-	store, _ := openSQLite(t)
-	n := &noting{Store: store}
-	r := newRig(t, store, 1, func(o *verifier.Options) {
-		withLineage(o)
-		o.Store = n
-	})
-	r.allow(call(t, "exec", ls, owner("m")))
-	r.allow(call(t, "read", `{"path":"notes.txt"}`, owner("m")))
-	if got := n.trips.Load(); got != 0 {
-		t.Errorf("%d trips for notes", got)
-	}
-}
-
 func TestWithoutNotesEverythingElseStands(t *testing.T) {
 	store, _ := openSQLite(t)
 	n := &noting{Store: store, err: errors.New("store: out of order")}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/verifier"
@@ -65,88 +64,6 @@ func TestACardNamesOutsideContentAndSecrets(t *testing.T) {
 	r.deny("with a secret at hand", call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
 	if len(why) < 2 || why[1] != "The agent has read outside content and secrets, and this could send them out." {
 		t.Errorf("the card says %q, want the pattern", why)
-	}
-}
-
-// What one conversation has read does not get clean by going through another: the
-// target of a message, whoever reads a history, a parent, the session that goes on.
-func TestSecretsGoAlongWithWhatIsPassedOn(t *testing.T) {
-	const alice = `{"to":"alice@example.com","body":"Rain."}`
-	for how, passOn := range map[string]func(r *rig){
-		"a message": func(r *rig) {
-			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:to","message":"hi"}`, owner("from")))
-		},
-		"a history": func(r *rig) {
-			r.allow(call(t, "sessions_history", `{"sessionKey":"agent:main:from"}`, owner("to")))
-		},
-		"a child that was not known as one": func(r *rig) {
-			r.allow(call(t, "read", `{"path":"a"}`, owner("from")+`,"spawnedBy":"agent:main:to"`))
-		},
-		"a child that is told of late": func(r *rig) {
-			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:from"}`, owner("to"))
-		},
-		"the session that goes on": func(r *rig) {
-			r.hear(loop.SessionEnd, `{"reason":"compaction","nextSessionKey":"agent:main:to"}`, owner("from"))
-		},
-		"a message to the root's child": func(r *rig) {
-			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:subagent:1"}`, owner("to"))
-			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:subagent:1","message":"hi"}`, owner("from")))
-		},
-	} {
-		for what, tool := range map[string]string{"with a secret": "passbox", "without one": "session_status"} {
-			t.Run(how+" "+what, func(t *testing.T) {
-				r, said := labelledRig(t, nil), saying("to", "Write to Alice")
-				r.allow(call(t, "session_status", `{}`, said))
-				r.allow(call(t, tool, `{}`, owner("from")))
-				passOn(r)
-				if tool == "passbox" {
-					r.asked(how, call(t, "dm", alice, said))
-				} else {
-					r.allow(call(t, "dm", alice, said))
-				}
-			})
-		}
-	}
-}
-
-// Where a message goes to a session that nobody can name, the secret can't be
-// followed: it is asked about.
-func TestASecretIsNotSentBlindly(t *testing.T) {
-	r := labelledRig(t, nil)
-	r.allow(call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("without")))
-	r.allow(call(t, "passbox", `{}`, owner("with")))
-	r.asked("with a secret", call(t, "sessions_send", `{"label":"helper","message":"hi"}`, owner("with")))
-}
-
-// Nor of what came from a conversation that was not seen here.
-func TestSecretsGoAlongFromAConversationThatWasNotSeenHere(t *testing.T) {
-	const alice = `{"to":"alice@example.com","body":"Rain."}`
-	rules := labelled(t)
-	use := func(o *verifier.Options) { o.Policy = func() *policy.Policy { return rules } }
-	for how, passOn := range map[string]func(r *rig){
-		"a history": func(r *rig) {
-			r.allow(call(t, "sessions_history", `{"sessionKey":"agent:main:from"}`, owner("to")))
-		},
-		"a message": func(r *rig) {
-			r.allow(call(t, "sessions_send", `{"sessionKey":"agent:main:to","message":"hi"}`, owner("from")))
-		},
-		"a history of someone with a label": func(r *rig) {
-			r.allow(call(t, "sessions_history", `{"label":"helper"}`, owner("to")))
-		},
-		"a session": func(r *rig) {
-			r.hear(loop.SessionEnd, `{"nextSessionKey":"agent:main:to"}`, owner("from"))
-		},
-		"a child": func(r *rig) {
-			r.hear(loop.SubagentSpawned, `{"childSessionKey":"agent:main:from"}`, owner("to"))
-		},
-	} {
-		t.Run(how, func(t *testing.T) {
-			store, _ := openSQLite(t)
-			newRig(t, store, 1, use).allow(call(t, "passbox", `{}`, owner("from")))
-			r, said := newRig(t, store, 1, use), saying("to", "Write to Alice")
-			passOn(r)
-			r.asked(how, call(t, "dm", alice, said))
-		})
 	}
 }
 
