@@ -3,7 +3,6 @@ package server_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -66,23 +65,4 @@ func TestACallOutlivesItsBody(t *testing.T) {
 	if len(seen) != sides*each || seen[0] {
 		t.Errorf("%d calls came, want %d", len(seen), sides*each)
 	}
-}
-
-// slow takes longer to decide than a body may take to arrive.
-type slow struct{ decider }
-
-func (s *slow) Verify(ctx context.Context, _ *toolcall.Call) verifier.Decision {
-	return yes(ctx)
-}
-
-func TestADecisionMayTakeLongerThanABodyMay(t *testing.T) {
-	servedWith(t, func(o *server.Options) { o.Verifier = &slow{} }, func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
-		c, started := dial(), time.Now()
-		defer c.Close()
-		go write(t, c, heldCall(""))
-		status, body, took := answered(t, c, started)
-		if status != http.StatusOK || !strings.Contains(body, `"decision":"allow"`) || took != time.Minute {
-			t.Errorf("after %s: %d %s", took, status, body)
-		}
-	})
 }

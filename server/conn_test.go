@@ -3,13 +3,11 @@ package server_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,32 +81,6 @@ func TestACallerThatLeavesWhileItsCallIsDecidedIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatIsSentWhileACallIsDecidedIsTheNextOne(t *testing.T) {
-	const calls = 4
-	for _, takes := range []time.Duration{0, 50 * time.Millisecond, time.Second} {
-		for pause, why := range map[time.Duration]string{0: "together", 10 * time.Millisecond: "soon", 300 * time.Millisecond: "later", 3 * time.Second: "in turn"} {
-			t.Run(fmt.Sprintf("%s, each takes %s", why, takes), func(t *testing.T) {
-				_, edit := thinking(takes)
-				servedWith(t, edit, func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
-					c := dial()
-					defer c.Close()
-					var sending sync.WaitGroup
-					defer sending.Wait()
-					sending.Go(func() {
-						for n := range calls {
-							call := callNo(n)
-							write(t, c, call[:1]) // whoever reads ahead reads this
-							write(t, c, call[1:])
-							<-time.After(pause)
-						}
-					})
-					answersTo(t, bufio.NewReader(c), 0, calls-1)
-				})
-			})
-		}
-	}
-}
-
 func TestH08ADeadlineHoldsAfterOtherCalls(t *testing.T) {
 	for name, test := range map[string]struct {
 		sends    string
@@ -176,29 +148,4 @@ func TestAShutdownWaitsForACallThatIsDecided(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// A request is refused before all of it was read. Whoever sent it has the whole
-// answer, and its end, before the connection is reset.
-func TestARefusalArrivesWhole(t *testing.T) {
-	t.Parallel()
-	s, _ := newServer(t, nil)
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	write(t, c, "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Much: "+strings.Repeat("a", 100_000)+"\r\n\r\n")
-	if got, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 431 ") {
-		t.Errorf("%q, %v", got, err)
-	}
-	if err := errors.Join(s.Shutdown(context.Background()), <-done); err != nil {
-		t.Error(err)
-	}
 }

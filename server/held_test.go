@@ -2,16 +2,12 @@ package server_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -79,58 +75,4 @@ func TestAHeldCallerIsAnsweredAsAnyOther(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAPanicWhileACallIsHeldIsADeny(t *testing.T) {
-	var log bytes.Buffer
-	servedWith(t, func(o *server.Options) {
-		o.Log = slog.New(server.WithRequestIDs(slog.NewTextHandler(&log, nil)))
-		holding(func(context.Context) verifier.Decision { panic("boom") })(o)
-	}, func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
-		c := dial()
-		defer c.Close()
-		write(t, c, heldCall(""))
-		if status, body, _ := answered(t, c, time.Now()); status != http.StatusOK || !strings.Contains(body, `"decision":"deny"`) {
-			t.Errorf("got %d %s", status, body)
-		}
-	})
-	if said := log.String(); !strings.Contains(said, "rid=") || !strings.Contains(said, "panic.type=string") || strings.Contains(said, "boom") {
-		t.Errorf("the log says %s", said)
-	}
-}
-
-func TestAHeldCallerThatLeavesIsNoticed(t *testing.T) {
-	noticed := make(chan time.Time, 1)
-	servedWith(t, holding(func(ctx context.Context) verifier.Decision {
-		defer func() { noticed <- time.Now() }()
-		return yes(ctx)
-	}), func(t *testing.T, _ *server.Server, _ *decider, dial func() net.Conn) {
-		c := dial()
-		write(t, c, heldCall(""))
-		synctest.Wait()
-		began := time.Now()
-		c.Close()
-		if at := <-noticed; at.Sub(began) != 0 {
-			t.Errorf("it was noticed after %s", at.Sub(began))
-		}
-	})
-}
-
-func TestAShutdownWaitsForThoseWhoAreHeld(t *testing.T) {
-	servedWith(t, holding(yes), func(t *testing.T, s *server.Server, _ *decider, dial func() net.Conn) {
-		c := dial()
-		defer c.Close()
-		write(t, c, heldCall(""))
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		ended := make(chan error, 1)
-		go func() { ended <- s.Shutdown(ctx) }()
-		if _, body, took := answered(t, c, time.Now()); !strings.Contains(body, "allow") || took != time.Minute {
-			t.Errorf("after %s %s", took, body)
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 }

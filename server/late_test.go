@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,26 +13,9 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 )
 
-// late is a desk at which all that is asked about is answered, and which remembers
-// what that was.
-type late struct {
-	noApprovers
-	asked  []string
-	client string
-	wait   time.Duration
-}
-
-func (l *late) Answered(_ context.Context, client string, tickets []string, wait time.Duration) []string {
-	if len(tickets) > 0 && tickets[0] == "panic" {
-		panic("boom")
-	}
-	l.asked, l.client, l.wait = tickets, client, wait
-	return tickets
-}
-
-func polled(t testing.TB) (*server.Server, *late) {
+func polled(t testing.TB) (*server.Server, *hearing) {
 	t.Helper()
-	desk := &late{}
+	desk := &hearing{}
 	s, _ := newServer(t, func(o *server.Options) { o.Desk, o.Now = desk, noon })
 	return s, desk
 }
@@ -55,27 +37,6 @@ func TestAPollReachesTheDeskWithItsClientAndItsTime(t *testing.T) {
 		if desk.client != "laptop" || desk.wait != want {
 			t.Errorf("%s: the desk was asked by %s for %v, want %v", context, desk.client, desk.wait, want)
 		}
-	}
-}
-
-func TestAPollThatIsUnreadOrPanicsTellsNothing(t *testing.T) {
-	s, desk := polled(t)
-	for name, body := range map[string]string{
-		"a panic":   pollFor(`["panic"]`, `{}`),
-		"too large": pollFor(`["`+strings.Repeat("x", 20<<10)+`"]`, `{}`),
-		"a number":  pollFor(`[1]`, `{}`),
-		"late":      strings.Replace(pollFor(`["a"]`, `{}`), "12T12", "11T12", 1),
-	} {
-		if w := tell(s, "/answered", body, signed(body)...); w.Code != http.StatusOK || w.Body.String() != `{"answered":[]}` {
-			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
-		}
-	}
-	body := pollFor(`["a"]`, `{}`)
-	if w := tell(s, "/answered", body); w.Code != http.StatusUnauthorized {
-		t.Errorf("unsigned: %d", w.Code)
-	}
-	if desk.asked != nil {
-		t.Errorf("the desk was asked about %q", desk.asked)
 	}
 }
 

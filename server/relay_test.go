@@ -15,20 +15,6 @@ import (
 	"github.com/openclaw-verifier/verifier/server"
 )
 
-// hearing is a desk that remembers what it was told.
-type hearing struct {
-	noApprovers
-	heard []approval.Answer
-}
-
-func (h *hearing) Answer(_ context.Context, a approval.Answer) (approval.Outcome, error) {
-	if a.Text == ".pause" {
-		panic("boom")
-	}
-	h.heard = append(h.heard, a)
-	return approval.Outcome{Kind: approval.Replied, Text: "heard"}, nil
-}
-
 func relaying(t testing.TB) (*server.Server, *hearing) {
 	t.Helper()
 	desk := &hearing{}
@@ -114,49 +100,6 @@ func TestARelayedLineReachesTheDeskWithItsSender(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRelayedLineReachesNobody(t *testing.T) {
-	s, desk := relaying(t)
-	const head = `{"version":1,"timestamp":"2026-02-12T12:00:00Z","requestId":"r",`
-	for name, body := range map[string]string{
-		"no text":              head + `"context":` + annsChat + `}`,
-		"an empty text":        typed("", annsChat),
-		"a text that is none":  head + `"text":[".pending"],"context":` + annsChat + `}`,
-		"a text twice":         head + `"text":".pending","text":".pause","context":` + annsChat + `}`,
-		"a sender twice":       typed(".pending", `{"messageProvider":"telegram","senderId":"222","senderId":"111"}`),
-		"a sender in capitals": typed(".pending", `{"messageProvider":"telegram","senderId":"111","SenderId":"222"}`),
-		"a tool":               head + `"text":".pending","tool":{"name":"exec","params":{}},"context":` + annsChat + `}`,
-		"a code beside it":     head + `"text":".pending","code":"bf619df9","context":` + annsChat + `}`,
-		"another version":      strings.Replace(typed(".pending", annsChat), `"version":1`, `"version":2`, 1),
-		"no request id":        strings.Replace(typed(".pending", annsChat), `"requestId":"r",`, "", 1),
-		"yesterday":            strings.Replace(typed(".pending", annsChat), "12T12", "11T12", 1),
-		"nested":               typed(".pending", strings.Repeat(`{"a":`, 200)+"1"+strings.Repeat("}", 200)),
-		"nothing":              "",
-	} {
-		w := tell(s, "/approve", body, signed(body)...)
-		if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), `{"kind":"misunderstood","text":"`) || w.Header().Get(hmac.AnswerHeader) == "" {
-			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
-		}
-	}
-	if len(desk.heard) != 0 {
-		t.Errorf("the desk heard %+v", desk.heard)
-	}
-}
-
-func TestARelayedLineThatIsTooLargeOrPanicsIsToldSo(t *testing.T) {
-	s, desk := relaying(t)
-	body := typed(strings.Repeat("x", 20<<10), annsChat)
-	if w := tell(s, "/approve", body, signed(body)...); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "larger than 16 KiB") || w.Header().Get(hmac.AnswerHeader) != "" {
-		t.Errorf("too large: %d %s", w.Code, w.Body)
-	}
-	body = typed(".pause", annsChat)
-	if w := tell(s, "/approve", body, signed(body)...); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "could not finish this") || strings.Contains(w.Body.String(), "boom") {
-		t.Errorf("a panic: %d %s", w.Code, w.Body)
-	}
-	if len(desk.heard) != 0 || s.Rejected() != 1 {
-		t.Errorf("heard %+v, rejected %d", desk.heard, s.Rejected())
-	}
-}
-
 func TestWithoutASwitchNobodyIsBelieved(t *testing.T) {
 	desk := &hearing{}
 	s, _ := newServer(t, func(o *server.Options) { o.Desk, o.Now = desk, noon })
@@ -189,34 +132,4 @@ func FuzzRelay(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Each reason for not believing a sender stands alone: nobody at the desk hears of
-// the line, whoever is an approver.
-func TestAnUnbelievedSenderReachesNobody(t *testing.T) {
-	const ann = `"messageProvider":"telegram","senderId":"111"`
-	for why, context := range map[string]string{
-		"another platform":         `{"messageProvider":"discord","senderId":"111"}`,
-		"no platform":              `{"senderId":"111"}`,
-		"no sender":                `{"messageProvider":"telegram"}`,
-		"a group":                  `{` + ann + `,"groupId":"-1"}`,
-		"a group's session":        `{` + ann + `,"sessionKey":"agent:main:telegram:group:-1"}`,
-		"a spawned session":        `{` + ann + `,"spawnedBy":"agent:main:main"}`,
-		"a run that nobody began":  `{` + ann + `,"trigger":"cron"}`,
-		"a webhook's session":      `{` + ann + `,"sessionKey":"hook:1"}`,
-		"another session's words":  `{` + ann + `,"inputProvenance":{"kind":"inter_session"}}`,
-		"outside content":          `{` + ann + `,"inputProvenance":"outside_content"}`,
-		"what the runtime made up": `{` + ann + `,"inputProvenance":{"kind":"internal_system"}}`,
-	} {
-		s, desk := relaying(t)
-		body := typed(".pending", context)
-		if w := tell(s, "/approve", body, signed(body)...); !strings.HasPrefix(w.Body.String(), `{"kind":"unauthorised","text":"`) || len(desk.heard) != 0 {
-			t.Errorf("%s: got %s, heard %+v", why, w.Body, desk.heard)
-		}
-	}
-	s, desk := relaying(t)
-	body := typed(".pending", `{`+ann+`,"inputProvenance":{"kind":"external_user"}}`)
-	if tell(s, "/approve", body, signed(body)...); len(desk.heard) != 1 {
-		t.Error("a person was not believed")
-	}
 }

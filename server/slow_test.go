@@ -65,31 +65,6 @@ func answered(t *testing.T, c net.Conn, since time.Time) (status int, body strin
 	return res.StatusCode, string(text), time.Since(since)
 }
 
-func TestH08SlowHeadersAreCutOff(t *testing.T) {
-	served(t, func(t *testing.T, _ *server.Server, d *decider, dial func() net.Conn) {
-		c, started := dial(), time.Now()
-		defer c.Close()
-		gone := make(chan time.Duration, 1)
-		go func() {
-			_, _ = io.Copy(io.Discard, c)
-			gone <- time.Since(started)
-		}()
-		write(t, c, "POST /verify HTTP/1.1\r\n")
-		for range 60 { // one header a second, forever
-			if _, err := io.WriteString(c, "X-Slow: 1\r\n"); err != nil {
-				break
-			}
-			<-time.After(time.Second)
-		}
-		if took := <-gone; took < 4*time.Second || took > 7*time.Second {
-			t.Errorf("it was cut off after %s, want about 5 s", took)
-		}
-		if d.verified.Load()+d.rejected.Load() != 0 {
-			t.Error("half a request reached the decision")
-		}
-	})
-}
-
 func TestH08ASlowBodyIsDeniedInTime(t *testing.T) {
 	served(t, func(t *testing.T, s *server.Server, d *decider, dial func() net.Conn) {
 		c, started := dial(), time.Now()
@@ -115,39 +90,6 @@ func TestH08ASlowBodyIsDeniedInTime(t *testing.T) {
 		}
 		if took < 9*time.Second || took > 12*time.Second {
 			t.Errorf("it took %s, want about 10 s", took)
-		}
-		if d.verified.Load()+d.rejected.Load() != 0 || s.Rejected() != 1 {
-			t.Errorf("decided %d, rejected %d, counted %d", d.verified.Load(), d.rejected.Load(), s.Rejected())
-		}
-	})
-}
-
-func TestH08ABodyThatNeverEndsIsDeniedAtTheCap(t *testing.T) {
-	served(t, func(t *testing.T, s *server.Server, d *decider, dial func() net.Conn) {
-		c, started := dial(), time.Now()
-		defer c.Close()
-		write(t, c, "POST /verify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
-		sent := make(chan int, 1)
-		go func() {
-			n, chunk := 0, strings.Repeat("x", 4096)
-			for {
-				if _, err := io.WriteString(c, "1000\r\n"+chunk+"\r\n"); err != nil {
-					sent <- n
-					return
-				}
-				n += len(chunk)
-			}
-		}()
-		status, body, took := answered(t, c, started)
-		if status != http.StatusOK || !strings.Contains(body, `"decision":"deny"`) || !strings.Contains(body, "larger than 1 MiB") {
-			t.Errorf("got %d %s", status, body)
-		}
-		if took > 15*time.Second {
-			t.Errorf("it took %s", took)
-		}
-		c.Close()
-		if n := <-sent; n > 10*toolcall.MaxBody {
-			t.Errorf("%d bytes were taken in", n)
 		}
 		if d.verified.Load()+d.rejected.Load() != 0 || s.Rejected() != 1 {
 			t.Errorf("decided %d, rejected %d, counted %d", d.verified.Load(), d.rejected.Load(), s.Rejected())

@@ -6,14 +6,12 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/server/certtest"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // encrypted runs a server with TLS, whose certificate can be replaced.
@@ -95,37 +93,5 @@ func TestTLS(t *testing.T) {
 	}
 	if _, err := get(t, address, show.Load(), nil); err != nil {
 		t.Errorf("the new certificate: %v", err)
-	}
-}
-
-func TestPlainHTTPOnATLSPortReachesNothing(t *testing.T) {
-	address, _ := encrypted(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/verify", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusBadRequest {
-		t.Errorf("got %d", res.StatusCode)
-	}
-	http.DefaultClient.CloseIdleConnections()
-}
-
-func TestACallIsHeldOverTLS(t *testing.T) {
-	address, show := encrypted(t, holding(func(context.Context) verifier.Decision { return verifier.Decision{Allow: true} }))
-	c := &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
-	c.RootCAs.AddCert(show.Load().Leaf)
-	conn, err := (&tls.Dialer{Config: c}).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	write(t, conn, heldCall(""))
-	if status, body, _ := answered(t, conn, time.Now()); status != http.StatusOK || !strings.Contains(body, `"allow"`) {
-		t.Errorf("got %d %s", status, body)
 	}
 }
