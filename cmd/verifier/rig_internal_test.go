@@ -49,13 +49,15 @@ type rig struct {
 	desk   *approval.Desk
 	g      *gateway
 
-	channels   map[string]approval.Channel // those it asks on; nil: the terminal
-	client     *http.Client                // nil: one that speaks no TLS
-	time       storeTime                   // what SQLite tells the time by; the zero one is real
-	together   time.Duration               // how long a call waits for others of its turn; 0: a millisecond, so that tests that ask much are quick
-	answered   int64                       // calls that were decided, by what their callers heard
-	faults     bool                        // the store breaks in this test: a caller waits no longer for it than the product does
-	acceptLoss bool                        // of the store, at the next start
+	channels map[string]approval.Channel // those it asks on; nil: the terminal
+	client   *http.Client                // nil: one that speaks no TLS
+	time     storeTime                   // what SQLite tells the time by; the zero one is real
+	// how long a call waits for others of its turn; 0: a millisecond, so that tests that ask much are quick
+	together time.Duration
+	answered int64 // calls that were decided, by what their callers heard
+	// the store breaks in this test: a caller waits no longer for it than the product does
+	faults     bool
+	acceptLoss bool // of the store, at the next start
 }
 
 // output collects what is written, from any goroutine.
@@ -142,7 +144,8 @@ func (r *rig) start() {
 	g, err := openGateway(setup{
 		config: r.cfg, state: r.state, guarded: guard(r.cfg, "", r.state, l.Addr()),
 		chats: builtin, channels: r.channels,
-		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times, together: cmp.Or(r.together, time.Millisecond),
+		log: newLog(r.log, config.Log{Level: config.LogDebug}, &slog.LevelVar{}), time: times,
+		together:   cmp.Or(r.together, time.Millisecond),
 		acceptLoss: r.acceptLoss,
 	})
 	if err != nil {
@@ -267,7 +270,8 @@ func (r *rig) try(ctx context.Context, body []byte, signatures ...string) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{status: res.StatusCode, raw: string(text), rid: res.Header.Get(server.RequestIDHeader), took: time.Since(started)}
+	a := answer{status: res.StatusCode, raw: string(text), rid: res.Header.Get(server.RequestIDHeader),
+		took: time.Since(started)}
 	if a.status == http.StatusOK {
 		if err := json.Unmarshal(text, &a); err != nil {
 			return a, fmt.Errorf("read %q: %w", text, err)
@@ -300,7 +304,8 @@ type heard struct {
 }
 
 // client waits for longer than any test holds a call.
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true}, Timeout: 70 * time.Second}
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableKeepAlives: true},
+	Timeout: 70 * time.Second}
 
 func (r *rig) http() *http.Client {
 	if r.client != nil {
@@ -585,7 +590,9 @@ func forgedLine(raw []byte) []byte {
 	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
 		panic(err)
 	}
-	body := fmt.Sprintf(`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1, last.Hash)
+	body := fmt.Sprintf(
+		`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec",`+
+			`"decision":"allow","by":"person"`, last.Seq+1, last.Hash)
 	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
 }
 

@@ -16,8 +16,9 @@ import (
 func asks(t *testing.T, g *gateway.Gateway, agent, session, event, tool, input string) string {
 	t.Helper()
 	var out bytes.Buffer
-	text := fmt.Sprintf(`{"session_id":%q,"turn_id":"t","cwd":"/home/me/app","permission_mode":"default","hook_event_name":%q,`+
-		`"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"}`, session, event, tool, input)
+	text := fmt.Sprintf(
+		`{"session_id":%q,"turn_id":"t","cwd":"/home/me/app","permission_mode":"default","hook_event_name":%q,`+
+			`"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"}`, session, event, tool, input)
 	hook.Run(t.Context(), hook.Options{
 		Agent: agent, Owner: true, Timeout: 15 * time.Second,
 		Gateway: func() (hook.Gateway, error) {
@@ -29,8 +30,8 @@ func asks(t *testing.T, g *gateway.Gateway, agent, session, event, tool, input s
 	return out.String()
 }
 
-// Each agent's hook reaches the gateway with its own words for a call. What is asked about names the directory where the agent
-// works (H263).
+// Each agent's hook reaches the gateway with its own words for a call. What is asked about names the directory where
+// the agent works (H263).
 func TestH760EachAgentsHookAsks(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
@@ -39,22 +40,27 @@ func TestH760EachAgentsHookAsks(t *testing.T) {
 		passes                    bool
 	}{
 		{"claude-code", "PreToolUse", "Write", `{"file_path":"/home/me/app/main.go","content":"x"}`, true},
-		{"claude-code", "PreToolUse", "Write", `{"file_path":"/home/me/app/.claude/settings.local.json","content":"{}"}`, false},
+		{"claude-code", "PreToolUse", "Write",
+			`{"file_path":"/home/me/app/.claude/settings.local.json","content":"{}"}`, false},
 		{"claude-code", "PreToolUse", "Bash", `{"command":"git push --force origin main"}`, false},
-		{"claude-code", "PreToolUse", "mcp__files__write_file", `{"path":"/home/me/.claude/settings.json","content":"{}"}`, false},
-		{"codex", "PreToolUse", "apply_patch", `{"input":` + strconv.Quote("*** Begin Patch\n*** Update File: .codex/config.toml\n@@\n-a\n+b\n*** End Patch") + `}`, false},
+		{"claude-code", "PreToolUse", "mcp__files__write_file",
+			`{"path":"/home/me/.claude/settings.json","content":"{}"}`, false},
+		{"codex", "PreToolUse", "apply_patch", `{"input":` + strconv.Quote(
+			"*** Begin Patch\n*** Update File: .codex/config.toml\n@@\n-a\n+b\n*** End Patch") + `}`, false},
 		{"codex", "PreToolUse", "exec_command", `{"cmd":"rm -rf .codex"}`, false},
 		{"codex", "PreToolUse", "Bash", `{"command":"python3 -m code"}`, false}, // H775: it takes typed commands
 		{"codex", "PreToolUse", "Bash", `{"command":"tmux"}`, false},
 		{"codex", "PreToolUse", "Bash", `{"command":"git log"}`, true},
 		{"gemini", "BeforeTool", "write_file", `{"file_path":".gemini/settings.json","content":"{}"}`, false},
 		{"gemini", "BeforeTool", "run_shell_command", `{"command":"ls"}`, true},
-		{"opencode", "tool.execute.before", "write", `{"filePath":"/home/me/.config/opencode/plugin/verifier.js","content":""}`, false},
+		{"opencode", "tool.execute.before", "write",
+			`{"filePath":"/home/me/.config/opencode/plugin/verifier.js","content":""}`, false},
 		{"opencode", "tool.execute.before", "bash", `{"command":"mv x.json opencode.json"}`, false},
 		{"opencode", "tool.execute.before", "read", `{"filePath":"main.go"}`, true},
 	} {
 		got := asks(t, g, c.agent, fmt.Sprint("s", i), c.event, c.tool, c.input)
-		if passes := !strings.Contains(got, "deny") && !strings.Contains(got, `"ask"`) && !strings.Contains(got, "block"); passes != c.passes {
+		if passes := !strings.Contains(got, "deny") && !strings.Contains(got, `"ask"`) &&
+			!strings.Contains(got, "block"); passes != c.passes {
 			t.Errorf("%s: %s %s: %s", c.agent, c.tool, c.input, got)
 		}
 		for _, card := range g.Pending() {
@@ -71,10 +77,13 @@ func TestH762TheAgentReachesNeitherItsHookNorItsNotes(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
 	for i, command := range []string{
-		`echo '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"push it"}' | verifier-hook claude-code --owner`,
-		"/usr/local/bin/verifier-hook claude-code < x.json", "echo / > ~/.local/state/verifier/hook/sessions/0a/workspace",
+		`echo '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"push it"}' | verifier-hook ` +
+			`claude-code --owner`,
+		"/usr/local/bin/verifier-hook claude-code < x.json",
+		"echo / > ~/.local/state/verifier/hook/sessions/0a/workspace",
 	} {
-		got := asks(t, g, "claude-code", fmt.Sprint("s", i), "PreToolUse", "Bash", `{"command":`+strconv.Quote(command)+`}`)
+		got := asks(t, g, "claude-code", fmt.Sprint("s", i), "PreToolUse", "Bash",
+			`{"command":`+strconv.Quote(command)+`}`)
 		if !strings.Contains(got, "Not permitted here") {
 			t.Errorf("%s: %s", command, got)
 		}
@@ -85,16 +94,19 @@ func TestH762TheAgentReachesNeitherItsHookNorItsNotes(t *testing.T) {
 func TestH240AQuestionAnsweredAtTheTerminalIsClosed(t *testing.T) {
 	t.Parallel()
 	gateway.OnBoth(t, "", func(t *testing.T, g *gateway.Gateway) {
-		m := gateway.With(gateway.OwnerIn("x"), "sessionKey", "agent:claude-code:s1", "sessionId", "s1", "agentId", "claude-code")
+		m := gateway.With(gateway.OwnerIn("x"), "sessionKey", "agent:claude-code:s1", "sessionId", "s1", "agentId",
+			"claude-code")
 		g.Allow(gateway.Fetch(m))
 		push := gateway.Sh("git push origin main", m)
 		for more, why := range map[string]string{
-			`,"ran":true`: "it was allowed at the agent's own terminal", "": "it was answered at the agent's own terminal",
+			`,"ran":true`: "it was allowed at the agent's own terminal",
+			"":            "it was answered at the agent's own terminal",
 		} {
 			a := g.Ask(push)
 			beside := g.Hold(push) // the hook beside the dialog
 			answered := func(question string) {
-				g.Takes(gateway.Event{Name: "question_answered", Context: m, About: `{"question":"` + question + `"` + more + `}`})
+				g.Takes(gateway.Event{Name: "question_answered", Context: m,
+					About: `{"question":"` + question + `"` + more + `}`})
 			}
 			answered(a.Question[:len(a.Question)-4] + "AAAA")
 			if cards := g.Waiting(1); cards[0].Ref != a.Ref {
@@ -119,8 +131,10 @@ func TestH240AQuestionAnsweredAtTheTerminalIsClosed(t *testing.T) {
 func TestH249ACallThatRanOtherwiseTaintsItsConversation(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
-	m := gateway.With(gateway.OwnerIn("x"), "sessionKey", "agent:claude-code:s1", "sessionId", "s1", "agentId", "claude-code")
-	script := gateway.Call{Tool: "exec", Params: `{"command":"python3 x.py","workdir":"/home/me/app"}`, Context: gateway.With(m, "workspace", "/home/me/app")}
+	m := gateway.With(gateway.OwnerIn("x"), "sessionKey", "agent:claude-code:s1", "sessionId", "s1", "agentId",
+		"claude-code")
+	script := gateway.Call{Tool: "exec", Params: `{"command":"python3 x.py","workdir":"/home/me/app"}`,
+		Context: gateway.With(m, "workspace", "/home/me/app")}
 	g.Allow(script)
 	g.Takes(gateway.Returned(m, "exec", `,"toolCallId":"c0","size":1`))
 	g.Allow(script) // what ran was what was judged

@@ -58,7 +58,10 @@ func troubles() map[string]trouble {
 // decides waits until the store answers again.
 func decides(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
-	eventually(t, "the store answers again", func() bool { return g.Send(read("x", gateway.OwnerIn("probe"))).Allowed() })
+	eventually(t, "the store answers again", func() bool {
+		return g.Send(read("x",
+			gateway.OwnerIn("probe"))).Allowed()
+	})
 }
 
 func TestH42ARedisInTroubleIsADenyInTimeAndRecoversByItself(t *testing.T) {
@@ -103,7 +106,8 @@ func TestH42ARedisInTroubleIsADenyInTimeAndRecoversByItself(t *testing.T) {
 	}
 }
 
-// What the store lost is untrusted until the owner accepts the loss (H19), and so is one conversation of which it lost all (H20).
+// What the store lost is untrusted until the owner accepts the loss (H19), and so is one conversation of which it
+// lost all (H20).
 func TestH19ALostStoreIsUntrusted(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(g *gateway.Gateway){
@@ -150,7 +154,8 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 			t.Helper()
 			hash := session.Conversation{Client: "default", Key: "agent:main:" + name}.Hash()
 			if g.Redis != nil {
-				if n, err := g.Redis.Admin.Del(t.Context(), "v2:{"+hash[:2]+"}:s:"+hash).Result(); err != nil || n != 1 {
+				if n, err := g.Redis.Admin.Del(t.Context(), "v2:{"+hash[:2]+"}:s:"+hash).Result(); err != nil ||
+					n != 1 {
 					t.Fatalf("%d keys deleted, %v", n, err)
 				}
 				return
@@ -198,8 +203,8 @@ func TestH19AStoreFileTakenAwayInUseIsSeen(t *testing.T) {
 	g.Ask(gateway.Sh("date", gateway.OwnerIn("n")))
 }
 
-// A chat that is down, slow or refuses us: the deny comes before the client's time is over where no one else can be asked, and
-// health says why.
+// A chat that is down, slow or refuses us: the deny comes before the client's time is over where no one else can be
+// asked, and health says why.
 func TestH43AChatThatIsDownIsTold(t *testing.T) {
 	t.Parallel()
 	g, s := onTelegram(t, "")
@@ -301,7 +306,8 @@ func smallDisk(t *testing.T) string {
 		t.Skip("needs root on Linux to mount a small tmpfs; CI is root on Linux")
 	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs",
+		dir).CombinedOutput(); err != nil {
 		t.Skipf("no tmpfs can be mounted here, as in CI it can: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.CommandContext(context.Background(), "umount", "-l", dir).Run() })
@@ -381,7 +387,8 @@ func TestH46ARecordThatIsTakenAwayIsNoticedBeforeTheNextAllow(t *testing.T) {
 	}
 }
 
-// The waiter sees the answer of another gateway that shares the store, though its wake-up is lost: Redis publishes nothing to it.
+// The waiter sees the answer of another gateway that shares the store, though its wake-up is lost: Redis publishes
+// nothing to it.
 func TestH47ALostWakeUpStillReachesTheWaiter(t *testing.T) {
 	t.Parallel()
 	g := gateway.StartOnRedis(t, "webhook: {hold: 30s, maxHold: 60s}\n")

@@ -22,7 +22,8 @@ webhook: {hold: 5s, relayApprovals: {default: [telegram]}}
 
 // ann is the context of a line that Ann types into the session m.
 func ann(more ...any) gateway.Context {
-	ctx := gateway.Context{"messageProvider": "telegram", "senderId": "111", "channelId": "111", "sessionKey": "agent:main:m"}
+	ctx := gateway.Context{"messageProvider": "telegram", "senderId": "111", "channelId": "111",
+		"sessionKey": "agent:main:m"}
 	return gateway.With(ctx, more...)
 }
 
@@ -34,12 +35,14 @@ func line(text, id string, ctx gateway.Context) []byte {
 		time.Now().UTC().Format(time.RFC3339Nano), id, typed, context)
 }
 
-// relay passes a line on. Whatever becomes of it, the answer is signed, and holds no code of an open question and no syntax.
+// relay passes a line on. Whatever becomes of it, the answer is signed, and holds no code of an open question and no
+// syntax.
 func relay(t *testing.T, g *gateway.Gateway, text string, ctx gateway.Context) (v gateway.Verdict) {
 	t.Helper()
 	open := g.Pending()
 	told := g.SignedTo("/approve", line(text, fmt.Sprint("line-", time.Now().UnixNano()), ctx))
-	if err := json.Unmarshal([]byte(told.Raw), &v); err != nil || told.Status != http.StatusOK || !told.Signed || v.Text == "" {
+	if err := json.Unmarshal([]byte(told.Raw), &v); err != nil || told.Status != http.StatusOK || !told.Signed ||
+		v.Text == "" {
 		t.Errorf("a relayed line: got %d %s (signed %v)", told.Status, told.Raw, told.Signed)
 	}
 	for _, card := range open {
@@ -50,8 +53,8 @@ func relay(t *testing.T, g *gateway.Gateway, text string, ctx gateway.Context) (
 	return v
 }
 
-// A group member who is no approver types, and so does what is no person. H34: a name is no identity; H63: nor is a number on
-// another platform.
+// A group member who is no approver types, and so does what is no person. H34: a name is no identity; H63: nor is a
+// number on another platform.
 func TestH32H36LinesOfOthersCountForNothing(t *testing.T) {
 	t.Parallel()
 	gateway.OnBoth(t, people, func(t *testing.T, g *gateway.Gateway) {
@@ -93,7 +96,8 @@ func TestH32H36LinesOfOthersCountForNothing(t *testing.T) {
 		}
 		// H01, H03: an unsigned line touches nothing, and one that is sent again changes nothing.
 		pause := line(".pause", "pause", ann())
-		if status, _ := g.Request(http.MethodPost, "/approve", pause, hmac.RequestHeader, ""); status != http.StatusUnauthorized {
+		if status, _ := g.Request(http.MethodPost, "/approve", pause, hmac.RequestHeader,
+			""); status != http.StatusUnauthorized {
 			t.Errorf("unsigned: %d", status)
 		}
 		g.Allow(gateway.Sh("date", gateway.OwnerIn("clean")))
@@ -131,7 +135,8 @@ func TestH33AnEmptyApproverListApprovesNobody(t *testing.T) {
 			t.Errorf("%s: the owner token gets %d, want 403", name, status)
 		}
 	}
-	if status, text := g.Ready(); status != http.StatusServiceUnavailable || !strings.Contains(text, "no person may approve") {
+	if status, text := g.Ready(); status != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "no person may approve") {
 		t.Errorf("ready says %d %s", status, text)
 	}
 	if out, code := g.Run("check"); code != 0 || !strings.Contains(out, "no person can approve") {
@@ -145,7 +150,8 @@ const botToken = "7712345678:AAH-planted_bot_token_that_must_not_show"
 func onTelegram(t *testing.T, more string) (*gateway.Gateway, *telegramtest.Server) {
 	t.Helper()
 	s := telegramtest.New(t, botToken)
-	config := fmt.Sprintf("channels: {telegram: {botToken: %q, chatId: 1001, allowedUserIds: [1001], apiUrl: %q}}\n", botToken, s.URL())
+	config := fmt.Sprintf("channels: {telegram: {botToken: %q, chatId: 1001, allowedUserIds: [1001], apiUrl: %q}}\n",
+		botToken, s.URL())
 	g := gateway.Start(t, config+"webhook: {hold: 30s, maxHold: 60s}\n"+more)
 	eventually(t, "the gateway is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
 	return g, s
@@ -167,7 +173,8 @@ func message(t *testing.T, s *telegramtest.Server, says string) (found telegramt
 }
 
 // tap taps a button of a message.
-func tap(t *testing.T, s *telegramtest.Server, who telegramtest.Person, m telegramtest.Message, label string) telegramtest.Told {
+func tap(t *testing.T, s *telegramtest.Server, who telegramtest.Person, m telegramtest.Message,
+	label string) telegramtest.Told {
 	t.Helper()
 	for _, row := range m.Buttons {
 		for _, b := range row {
@@ -184,8 +191,8 @@ func tap(t *testing.T, s *telegramtest.Server, who telegramtest.Person, m telegr
 	return telegramtest.Told{}
 }
 
-// In a chat: a stranger with the owner's name taps and is told privately, a bot types, and then the owner taps. The card says so
-// only once the store has it, and a second tap is told the truth (H53).
+// In a chat: a stranger with the owner's name taps and is told privately, a bot types, and then the owner taps. The
+// card says so only once the store has it, and a second tap is told the truth (H53).
 func TestH32H34H53WhoTapsInAChat(t *testing.T) {
 	t.Parallel()
 	g, s := onTelegram(t, "")
@@ -197,7 +204,8 @@ func TestH32H34H53WhoTapsInAChat(t *testing.T) {
 	}
 	_, code, _ := strings.Cut(card.Text, ".deny ")
 	if len(code) >= 8 { // H36: what a bot writes is no answer
-		s.Say(telegramtest.Person{ID: s.BotID(), Name: "Owner"}, 1001, 0, ".approve exec "+code[:8], map[string]any{"via_bot": map[string]any{"id": 9}})
+		s.Say(telegramtest.Person{ID: s.BotID(), Name: "Owner"}, 1001, 0, ".approve exec "+code[:8],
+			map[string]any{"via_bot": map[string]any{"id": 9}})
 	}
 	if got := g.Pending(); len(got) != 1 {
 		t.Errorf("what waits: %+v", got)
@@ -212,7 +220,8 @@ func TestH32H34H53WhoTapsInAChat(t *testing.T) {
 	}
 	_, health := g.Ready()
 	_, metrics := g.Page("/metrics")
-	for where, text := range map[string]string{"log": g.Log.String(), "record": string(g.Recorded()), "health": health, "metrics": metrics} {
+	for where, text := range map[string]string{"log": g.Log.String(), "record": string(g.Recorded()),
+		"health": health, "metrics": metrics} {
 		if strings.Contains(text, "planted_bot_token") {
 			t.Errorf("the token is in the %s", where)
 		}

@@ -34,7 +34,8 @@ func TestH48AnUnknownKeyOrAWrongTypeDoesNotStart(t *testing.T) {
 	} {
 		for _, command := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"check"}} {
 			printed, code := program(t, tt.text, command...)
-			if code != 1 || !strings.Contains(printed, "verifier.yaml"+tt.place) || !strings.Contains(printed, tt.says) {
+			if code != 1 || !strings.Contains(printed, "verifier.yaml"+tt.place) ||
+				!strings.Contains(printed, tt.says) {
 				t.Errorf("%s: %s ended with %d\n%swant %q and %q", name, command[0], code, printed, tt.place, tt.says)
 			}
 		}
@@ -56,7 +57,8 @@ func TestH49ABrokenConfigLeavesTheOldOneInForce(t *testing.T) {
 	g := gateway.Start(t, good)
 	g.Deny(gateway.Sh("date", gateway.OwnerIn("m")))
 	g.Reload("toolOverrids: {}\n")
-	if said := g.Log.String(); !strings.Contains(said, "level=ERROR") || !strings.Contains(said, "the config was not reloaded; the old one stays in force") {
+	if said := g.Log.String(); !strings.Contains(said, "level=ERROR") ||
+		!strings.Contains(said, "the config was not reloaded; the old one stays in force") {
 		t.Errorf("the error is not loud:\n%s", said)
 	}
 	g.Deny(gateway.Sh("date", gateway.OwnerIn("m")))
@@ -74,7 +76,8 @@ func TestH50ATamperedRecordIsNamedByItsFirstBadLine(t *testing.T) {
 		g.Allow(gateway.Fetch(main))
 		g.Ask(gateway.Sh("date", main))
 		g.Quit()
-		good := slices.DeleteFunc(bytes.SplitAfter(g.Recorded(), []byte("\n")), func(l []byte) bool { return len(l) == 0 })
+		good := slices.DeleteFunc(bytes.SplitAfter(g.Recorded(), []byte("\n")),
+			func(l []byte) bool { return len(l) == 0 })
 		if out, code := g.Run("audit", "verify"); code != 0 || strings.Contains(out, "would not show") {
 			t.Fatalf("as it was written: exit code %d\n%s", code, out)
 		}
@@ -88,15 +91,20 @@ func TestH50ATamperedRecordIsNamedByItsFirstBadLine(t *testing.T) {
 				l[deny] = bytes.Replace(l[deny], []byte(`"decision":"deny"`), []byte(`"decision":"allow"`), 1)
 				return l
 			}, deny + 1},
-			"one letter of a path": {func(l [][]byte) [][]byte { l[4] = bytes.Replace(l[4], []byte("file-"), []byte("fole-"), 1); return l }, 5},
-			"a line removed":       {func(l [][]byte) [][]byte { return slices.Delete(l, 4, 5) }, 5},
-			"the first line gone":  {func(l [][]byte) [][]byte { return l[1:] }, 1},
-			"two lines swapped":    {func(l [][]byte) [][]byte { l[3], l[4] = l[4], l[3]; return l }, 4},
-			"a line twice":         {func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[4]) }, 6},
-			"a line added":         {func(l [][]byte) [][]byte { return append(l, []byte("{\"kind\":\"note\"}\n")) }, n + 1},
-			"cut in a line":        {func(l [][]byte) [][]byte { l[n-1] = l[n-1][:20]; return l }, n},
-			"half of it cut":       {func(l [][]byte) [][]byte { return l[:n/2] }, n/2 + 1},
-			"all of it cut":        {func([][]byte) [][]byte { return nil }, 1},
+			"one letter of a path": {func(l [][]byte) [][]byte {
+				l[4] = bytes.Replace(l[4], []byte("file-"),
+					[]byte("fole-"), 1)
+				return l
+			}, 5},
+			"a line removed":      {func(l [][]byte) [][]byte { return slices.Delete(l, 4, 5) }, 5},
+			"the first line gone": {func(l [][]byte) [][]byte { return l[1:] }, 1},
+			"two lines swapped":   {func(l [][]byte) [][]byte { l[3], l[4] = l[4], l[3]; return l }, 4},
+			"a line twice":        {func(l [][]byte) [][]byte { return slices.Insert(l, 4, l[4]) }, 6},
+			"a line added": {func(l [][]byte) [][]byte { return append(l, []byte("{\"kind\":\"note\"}\n")) },
+				n + 1},
+			"cut in a line":  {func(l [][]byte) [][]byte { l[n-1] = l[n-1][:20]; return l }, n},
+			"half of it cut": {func(l [][]byte) [][]byte { return l[:n/2] }, n/2 + 1},
+			"all of it cut":  {func([][]byte) [][]byte { return nil }, 1},
 		} {
 			copied := make([][]byte, n)
 			for i := range good {
@@ -105,15 +113,16 @@ func TestH50ATamperedRecordIsNamedByItsFirstBadLine(t *testing.T) {
 			if err := os.WriteFile(g.RecordFile(), bytes.Join(tt.tamper(copied), nil), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, code := g.Run("audit", "verify"); code != 1 || !strings.Contains(out, fmt.Sprintf(": line %d: ", tt.bad)) {
+			if out, code := g.Run("audit", "verify"); code != 1 ||
+				!strings.Contains(out, fmt.Sprintf(": line %d: ", tt.bad)) {
 				t.Errorf("%s: exit code %d, want line %d in\n%s", name, code, tt.bad, out)
 			}
 		}
 	})
 }
 
-// forged is an allow that fits behind a record: its number, the hash before it and its own hash are right. None of that needs a
-// key.
+// forged is an allow that fits behind a record: its number, the hash before it and its own hash are right. None of
+// that needs a key.
 func forged(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
@@ -124,12 +133,14 @@ func forged(t *testing.T, raw []byte) []byte {
 	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
 		t.Fatal(err)
 	}
-	body := fmt.Sprintf(`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1, last.Hash)
+	body := fmt.Sprintf(
+		`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec",`+
+			`"decision":"allow","by":"person"`, last.Seq+1, last.Hash)
 	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
 }
 
-// A start does not sign over a line that the server did not write (H123), over a record that is a link (H154), nor over one whose
-// key is gone (H153); without its key the record is not ok (H768).
+// A start does not sign over a line that the server did not write (H123), over a record that is a link (H154), nor
+// over one whose key is gone (H153); without its key the record is not ok (H768).
 func TestH50AStartGoesOnWithNoRecordThatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
@@ -153,7 +164,8 @@ func TestH50AStartGoesOnWithNoRecordThatIsNotItsOwn(t *testing.T) {
 	if !bytes.Equal(g.Recorded(), with) {
 		t.Error("the evidence was changed")
 	}
-	if err := errors.Join(os.WriteFile(path+".there", raw, 0o600), os.Remove(path), os.Symlink(path+".there", path)); err != nil {
+	if err := errors.Join(os.WriteFile(path+".there", raw, 0o600), os.Remove(path),
+		os.Symlink(path+".there", path)); err != nil {
 		t.Fatal(err)
 	}
 	refuses("symbolic link")
@@ -188,8 +200,9 @@ func TestEveryoneMayLookAtHealthAndNobodyElseAtMore(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
 	for path, want := range map[string]int{
-		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/metrics": http.StatusOK, "/owner/pending": http.StatusUnauthorized,
-		"/debug/pprof/": http.StatusNotFound,
+		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/metrics": http.StatusOK,
+		"/owner/pending": http.StatusUnauthorized,
+		"/debug/pprof/":  http.StatusNotFound,
 	} {
 		if status, text := g.Page(path); status != want {
 			t.Errorf("%s: got %d, want %d: %.200s", path, status, want, text)

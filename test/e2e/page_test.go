@@ -74,11 +74,13 @@ func TestH51H52WhatAnAgentWroteIsInertAndOnlyThePageAnswers(t *testing.T) {
 	held := g.Hold(run(`echo "<script>alert(1)</script><img src=x onerror=alert(1)>"`, unvouched("m")))
 	g.Waits()
 	page := b.load(http.MethodGet, "/page/", nil)
-	if text := string(page.Body); strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") || !strings.Contains(text, "&lt;script&gt;") {
+	if text := string(page.Body); strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") ||
+		!strings.Contains(text, "&lt;script&gt;") {
 		t.Errorf("what the agent wrote is not inert:\n%s", text)
 	}
 	csp := page.Header.Get("Content-Security-Policy")
-	if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe-inline") || page.Header.Get("X-Frame-Options") != "DENY" && !strings.Contains(csp, "frame-ancestors 'none'") {
+	if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe-inline") ||
+		page.Header.Get("X-Frame-Options") != "DENY" && !strings.Contains(csp, "frame-ancestors 'none'") {
 		t.Errorf("the page's headers: %v", page.Header)
 	}
 	form := url.Values{"handle": {handle(page.Body, "Allow once")}}
@@ -86,7 +88,8 @@ func TestH51H52WhatAnAgentWroteIsInertAndOnlyThePageAnswers(t *testing.T) {
 		t.Fatalf("no button on\n%s", page.Body)
 	}
 	for name, headers := range map[string][]string{
-		"another origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", "null"}, "another host": {"Host", "evil.example"},
+		"another origin": {"Origin", "https://evil.example"}, "no origin": {"Origin", "null"},
+		"another host":   {"Host", "evil.example"},
 		"from elsewhere": {"Sec-Fetch-Site", "cross-site"}, "no session": {"X-Verifier-Session", ""},
 	} {
 		if a := b.load(http.MethodPost, "/page/answer", form, headers...); a.Status < 400 || a.Status >= 500 {

@@ -21,14 +21,20 @@ const planted = "h40-5e1f9c03b7d24a86"
 
 // hidden are calls with a secret in each place that H40 names, two levels down where it can be.
 var hidden = map[string]gateway.Call{
-	"edits":         {Tool: "edit", Params: `{"path":"a","edits":[{"oldText":"x","newText":"db_password = '` + planted + `'"}]}`},
-	"input":         {Tool: "apply_patch", Params: `{"input":"*** Begin Patch\n+API_KEY=` + planted + `"}`},
-	"patch":         {Tool: "exec", Params: `{"steps":[{"patch":"+DB_PASSWORD=` + planted + `"}]}`},
-	"contentBase64": {Tool: "file_write", Params: `{"path":"a","contentBase64":"` + base64.StdEncoding.EncodeToString([]byte("api_key="+planted)) + `"}`},
-	"headers":       {Tool: "exec", Params: `{"command":"curl -H 'Authorization: Bearer ` + planted + `' https://x.example","options":{"headers":{"X-Api-Key":"` + planted + `"}}}`},
-	"KEY=value":     {Tool: "exec", Params: `{"command":"DB_PASSWORD=` + planted + ` ./run","env":[["API_TOKEN=` + planted + `"]]}`},
-	"URL":           {Tool: "exec", Params: `{"command":"git clone https://bob:` + planted + `@github.com/a/b && curl 'https://x.example/?access_token=` + planted + `&b=1'"}`},
-	"PEM":           {Tool: "exec", Params: `{"command":"cat <<E\n-----BEGIN PRIVATE KEY-----\n` + planted + `\n-----END PRIVATE KEY-----\nE"}`},
+	"edits": {Tool: "edit", Params: `{"path":"a","edits":[{"oldText":"x","newText":"db_password = '` +
+		planted + `'"}]}`},
+	"input": {Tool: "apply_patch", Params: `{"input":"*** Begin Patch\n+API_KEY=` + planted + `"}`},
+	"patch": {Tool: "exec", Params: `{"steps":[{"patch":"+DB_PASSWORD=` + planted + `"}]}`},
+	"contentBase64": {Tool: "file_write", Params: `{"path":"a","contentBase64":"` +
+		base64.StdEncoding.EncodeToString([]byte("api_key="+planted)) + `"}`},
+	"headers": {Tool: "exec", Params: `{"command":"curl -H 'Authorization: Bearer ` + planted +
+		`' https://x.example","options":{"headers":{"X-Api-Key":"` + planted + `"}}}`},
+	"KEY=value": {Tool: "exec", Params: `{"command":"DB_PASSWORD=` + planted + ` ./run","env":[["API_TOKEN=` +
+		planted + `"]]}`},
+	"URL": {Tool: "exec", Params: `{"command":"git clone https://bob:` + planted +
+		`@github.com/a/b && curl 'https://x.example/?access_token=` + planted + `&b=1'"}`},
+	"PEM": {Tool: "exec", Params: `{"command":"cat <<E\n-----BEGIN PRIVATE KEY-----\n` + planted +
+		`\n-----END PRIVATE KEY-----\nE"}`},
 }
 
 func TestH40SecretsInACallAreMaskedOnCardRecordAndLog(t *testing.T) {
@@ -75,10 +81,12 @@ func TestH183WhatIsWrittenIsOnTheCardAndNotInTheRecord(t *testing.T) {
 	g := gateway.Start(t, "")
 	const body = "h183-body"
 	for i, c := range []gateway.Call{
-		{Tool: "write", Params: `{"path":"a.py","content":"` + body + `"}`}, {Tool: "write", Params: `{"path":"a.py","contents":"` + body + `"}`},
+		{Tool: "write", Params: `{"path":"a.py","content":"` + body + `"}`},
+		{Tool: "write", Params: `{"path":"a.py","contents":"` + body + `"}`},
 		{Tool: "edit", Params: `{"path":"a.py","edits":[{"oldText":"` + body + `","newText":"more"}]}`},
 		{Tool: "Edit", Params: `{"file_path":"a.py","old_string":"` + body + `","new_string":"x"}`},
-		{Tool: "apply_patch", Params: `{"input":"*** Begin Patch\n*** Update File: a.py\n-` + body + `\n*** End Patch"}`},
+		{Tool: "apply_patch", Params: `{"input":"*** Begin Patch\n*** Update File: a.py\n-` + body +
+			`\n*** End Patch"}`},
 		{Tool: "NotebookEdit", Params: `{"notebook_path":"a.ipynb","new_source":"` + body + `"}`},
 		{Tool: "mcp__filesystem__write_file", Params: `{"path":"a.py","body":"` + body + `"}`},
 	} {
@@ -88,7 +96,8 @@ func TestH183WhatIsWrittenIsOnTheCardAndNotInTheRecord(t *testing.T) {
 		}
 	}
 	asked(g, gateway.Call{Tool: "send_note", Params: `{"to":"bob","text":"h211-note"}`, Context: unvouched("note")})
-	if text := string(g.Recorded()); strings.Contains(text, body) || !strings.Contains(text, "a.ipynb") || !strings.Contains(text, "h211-note") {
+	if text := string(g.Recorded()); strings.Contains(text, body) || !strings.Contains(text, "a.ipynb") ||
+		!strings.Contains(text, "h211-note") {
 		t.Error("the record holds what was written, or does not say which file, or not what was sent")
 	}
 }
@@ -99,7 +108,8 @@ func outputs(t *testing.T, g *gateway.Gateway) map[string]string {
 	_, metrics := g.Page("/metrics")
 	_, ready := g.Page("/readyz")
 	_, page := g.Page("/page/")
-	out := map[string]string{"log": g.Log.String(), "screen": g.Screen.String(), "metrics": metrics, "health": ready, "page without a login": page}
+	out := map[string]string{"log": g.Log.String(), "screen": g.Screen.String(), "metrics": metrics, "health": ready,
+		"page without a login": page}
 	err := filepath.WalkDir(g.State.Dir(), func(path string, d os.DirEntry, err error) error {
 		name := filepath.Base(path)
 		if err == nil && !d.IsDir() && (strings.HasPrefix(name, "record.jsonl") || strings.Contains(name, ".db")) {
@@ -123,46 +133,48 @@ const (
 	toOwner    = "answers to the owner"
 )
 
-// TestH29NoCanaryInAnyOutput plants secrets of every kind, each once, in all that comes in, and looks for them, in every
-// disguise, in all that comes out. The store knows a call by its names, as they came, and the owner's answers show codes.
+// TestH29NoCanaryInAnyOutput plants secrets of every kind, each once, in all that comes in, and looks for them, in
+// every disguise, in all that comes out. The store knows a call by its names, as they came, and the owner's answers
+// show codes.
 func TestH29NoCanaryInAnyOutput(t *testing.T) {
 	t.Parallel()
-	gateway.OnBoth(t, "approval: {maxPromptsPerHour: 1000}\nlog: {level: debug}\n", func(t *testing.T, g *gateway.Gateway) {
-		p := &planter{t: t, g: g}
-		key, err := g.State.ServerKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.trap.Plant("the webhook secret", g.Secret)
-		p.trap.Plant("the owner token", g.Token)
-		p.trap.Plant("the server key", string(key))
-		p.trap.Plant("the server key in hex", hex.EncodeToString(key))
-		for kind := range redacttest.Canaries() {
-			p.inCalls(kind)
-			p.inWhatIsNone(kind)
-		}
-		for _, own := range []string{g.Secret, g.Token, hex.EncodeToString(key)} { // H126: in what a call says
-			for _, disguised := range redacttest.Disguises(own) {
-				p.sends(run("echo "+disguised, unvouched(p.session())))
+	gateway.OnBoth(t, "approval: {maxPromptsPerHour: 1000}\nlog: {level: debug}\n",
+		func(t *testing.T, g *gateway.Gateway) {
+			p := &planter{t: t, g: g}
+			key, err := g.State.ServerKey()
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		p.inAnswers()
-		if out, code := g.Run("audit", "show"); code == 0 {
-			p.public.WriteString(out)
-		}
-		all := outputs(t, g)
-		all["answers"], all[toOwner] = p.public.String(), p.owner.String()
-		if g.Redis != nil {
-			delete(all, storeFiles)
-		}
-		for i, leak := range p.trap.Scan(all) {
-			if i == 40 {
-				t.Fatal("and more")
+			p.trap.Plant("the webhook secret", g.Secret)
+			p.trap.Plant("the owner token", g.Token)
+			p.trap.Plant("the server key", string(key))
+			p.trap.Plant("the server key in hex", hex.EncodeToString(key))
+			for kind := range redacttest.Canaries() {
+				p.inCalls(kind)
+				p.inWhatIsNone(kind)
 			}
-			t.Error(leak)
-		}
-		t.Logf("%d canaries were planted", p.trap.Planted())
-	})
+			for _, own := range []string{g.Secret, g.Token, hex.EncodeToString(key)} { // H126: in what a call says
+				for _, disguised := range redacttest.Disguises(own) {
+					p.sends(run("echo "+disguised, unvouched(p.session())))
+				}
+			}
+			p.inAnswers()
+			if out, code := g.Run("audit", "show"); code == 0 {
+				p.public.WriteString(out)
+			}
+			all := outputs(t, g)
+			all["answers"], all[toOwner] = p.public.String(), p.owner.String()
+			if g.Redis != nil {
+				delete(all, storeFiles)
+			}
+			for i, leak := range p.trap.Scan(all) {
+				if i == 40 {
+					t.Fatal("and more")
+				}
+				t.Error(leak)
+			}
+			t.Logf("%d canaries were planted", p.trap.Planted())
+		})
 }
 
 // TestH29TheScanSeesALeak shows that the scan can fail.
@@ -208,39 +220,48 @@ func (p *planter) inCalls(kind int) {
 	exec := func(params string, ctx gateway.Context) {
 		p.sends(gateway.Call{Tool: "exec", Params: params, Context: ctx})
 	}
-	exec(`{"command":`+quoted("echo "+p.text(kind, "in a command"))+`,"deep":[{"x":`+quoted(p.text(kind, "deep in params"))+`}]}`, unvouched(p.session()))
-	p.sends(gateway.Call{Tool: "read", Params: `{"path":` + quoted("/tmp/"+p.text(kind, "in a path")) + `}`, Context: gateway.OwnerIn(p.session())})
+	exec(`{"command":`+quoted("echo "+p.text(kind, "in a command"))+`,"deep":[{"x":`+quoted(p.text(kind,
+		"deep in params"))+`}]}`, unvouched(p.session()))
+	p.sends(gateway.Call{Tool: "read", Params: `{"path":` + quoted("/tmp/"+p.text(kind, "in a path")) + `}`,
+		Context: gateway.OwnerIn(p.session())})
 	p.sends(gateway.Call{Tool: p.text(kind, "in a tool's name", storeFiles), Context: unvouched(p.session())})
 	ctx := gateway.Context{"agentId": p.text(kind, "in context.agentId", storeFiles)}
-	for _, m := range []string{"sessionKey", "sessionId", "runId", "toolCallId", "channelId", "senderId", "groupId", "spawnedBy", "trigger", "inputProvenance", "messageProvider"} {
+	for _, m := range []string{"sessionKey", "sessionId", "runId", "toolCallId", "channelId", "senderId", "groupId",
+		"spawnedBy", "trigger", "inputProvenance", "messageProvider"} {
 		ctx[m] = p.text(kind, "in context."+m, storeFiles)
 	}
 	ctx["userMessages"] = []map[string]any{{"text": p.text(kind, "in the owner's message"), "senderIsOwner": true}}
 	ctx["somethingNew"] = map[string]any{"deep": p.text(kind, "in an unknown member")}
 	exec(`{"command":"date"}`, ctx)
 	tainted := gateway.OwnerIn(p.session())
-	p.sends(gateway.Call{Tool: "web_fetch", Params: `{"url":` + quoted("https://"+p.text(kind, "in a host")+".example/x") + `}`, Context: tainted})
+	p.sends(gateway.Call{Tool: "web_fetch", Params: `{"url":` +
+		quoted("https://"+p.text(kind, "in a host")+".example/x") + `}`, Context: tainted})
 	exec(`{"command":"date"}`, tainted) // the card says why
 	told := p.g.Tell(gateway.Returned(tainted, "exec", `,"result":`+quoted(p.text(kind, "in what a tool returned"))))
 	p.public.WriteString(told.Raw + "\n")
 }
 
 func (p *planter) inWhatIsNone(kind int) {
-	for i, shape := range []string{`%s`, `{"version":1,%s`, `{%[2]s:1}`, `{"version":1,"requestId":%[2]s,"timestamp":"2020-01-01T00:00:00Z","tool":{"name":%[2]s,"params":{"x":%[2]s}}}`} {
+	for i, shape := range []string{`%s`, `{"version":1,%s`, `{%[2]s:1}`,
+		`{"version":1,"requestId":%[2]s,"timestamp":"2020-01-01T00:00:00Z",` +
+			`"tool":{"name":%[2]s,"params":{"x":%[2]s}}}`} {
 		text := p.text(kind, fmt.Sprint("in broken body ", i))
 		body := fmt.Appendf(nil, shape, text, quoted(text))
 		p.public.WriteString(p.g.Post(body, p.g.Sign(body)).Raw + "\n")
 	}
 	header := func(place string) string { return strings.ReplaceAll(p.text(kind, place), "\n", " ") }
-	for _, name := range []string{hmac.RequestHeader, "Cookie", "User-Agent", "X-Request-Id", "X-Forwarded-For", "Referer", "Origin", "Authorization"} {
+	for _, name := range []string{hmac.RequestHeader, "Cookie", "User-Agent", "X-Request-Id", "X-Forwarded-For",
+		"Referer", "Origin", "Authorization"} {
 		_, text := p.g.Request(http.MethodPost, "/verify", []byte("{}"), name, header("in the header "+name))
 		p.public.WriteString(text)
 	}
-	_, text := p.g.Request(http.MethodGet, "/owner/"+redacttest.Disguises(p.text(kind, "in a path of ours"))["percent"], nil)
+	_, text := p.g.Request(http.MethodGet, "/owner/"+redacttest.Disguises(p.text(kind,
+		"in a path of ours"))["percent"], nil)
 	p.public.WriteString(text)
 }
 
-// inAnswers plants in what the owner says, on the cards that wait; their codes may show before the owner and nowhere else.
+// inAnswers plants in what the owner says, on the cards that wait; their codes may show before the owner and nowhere
+// else.
 func (p *planter) inAnswers() {
 	cards := p.g.Pending()
 	for kind := range redacttest.Canaries() {
@@ -251,7 +272,8 @@ func (p *planter) inAnswers() {
 		p.trap.Plant("the code of "+cards[kind].Ref, code, toOwner)
 		reason := strings.ReplaceAll(p.text(kind, "in a deny's reason"), "\n", " ")
 		for _, v := range []gateway.Verdict{
-			p.g.Reply(".deny " + code + " because " + strings.ToUpper(code) + " " + reason), p.g.Reply(p.text(kind, "in a typed line")),
+			p.g.Reply(".deny " + code + " because " + strings.ToUpper(code) + " " + reason),
+			p.g.Reply(p.text(kind, "in a typed line")),
 			p.g.Refuse(p.text(kind, "in a reference"), "no"),
 		} {
 			p.owner.WriteString(v.Text + "\n")
@@ -279,8 +301,10 @@ func TestH29ABrokenConfigShowsNoSecret(t *testing.T) {
 	g := gateway.Start(t, good)
 	var said strings.Builder
 	for _, broken := range []string{
-		good + secret + ": 1\n", good + "webhok: {secret: " + secret + "}\n", good + "profile: " + secret + "\n", good + "\t" + secret + "\n",
-		good + "ownerToken: " + secret + "\n", strings.Replace(good, "hold: 5s", "hold: "+secret, 1), good + "store: {url: 'http://u:" + secret + "@h/0'}\n",
+		good + secret + ": 1\n", good + "webhok: {secret: " + secret + "}\n", good + "profile: " + secret + "\n",
+		good + "\t" + secret + "\n",
+		good + "ownerToken: " + secret + "\n", strings.Replace(good, "hold: 5s", "hold: "+secret, 1),
+		good + "store: {url: 'http://u:" + secret + "@h/0'}\n",
 	} {
 		printed, code := program(t, broken, "check")
 		if code == 0 {
@@ -291,7 +315,8 @@ func TestH29ABrokenConfigShowsNoSecret(t *testing.T) {
 	}
 	g.Reload("ownerToken: " + token + "\nwebhook: {hold: 5s}\n")
 	g.Send(gateway.Sh("echo "+token, gateway.OwnerIn("m")))
-	for where, text := range map[string]string{"check": said.String(), "log": g.Log.String(), "record": string(g.Recorded())} {
+	for where, text := range map[string]string{"check": said.String(), "log": g.Log.String(),
+		"record": string(g.Recorded())} {
 		if strings.Contains(text, secret) || strings.Contains(text, token) {
 			t.Errorf("the %s shows a secret", where)
 		}

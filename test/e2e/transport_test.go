@@ -56,7 +56,8 @@ func TestH03TheSameRequestAgainGetsTheSameDecision(t *testing.T) {
 		main := gateway.OwnerIn("main")
 		bodies := map[string][]byte{}
 		for id, c := range map[string]gateway.Call{
-			"clean": gateway.Sh("date", main), "fetch": gateway.Fetch(main), "ours": read(g.State.Dir()+"/owner.token", main),
+			"clean": gateway.Sh("date", main), "fetch": gateway.Fetch(main),
+			"ours": read(g.State.Dir()+"/owner.token", main),
 		} {
 			c.ID = id
 			bodies[id] = c.Body()
@@ -300,7 +301,8 @@ func TestH07AnEmptyOrPlaceholderSecretDoesNotStart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(g.State.Dir(), "webhook.secret"), []byte(kept), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, code := g.Run("serve", "--listen", "127.0.0.1:0"); code != 1 || !strings.Contains(out, "so that serve makes a new one") {
+		if out, code := g.Run("serve", "--listen", "127.0.0.1:0"); code != 1 ||
+			!strings.Contains(out, "so that serve makes a new one") {
 			t.Errorf("%q: exit code %d\n%s", kept, code, out)
 		}
 	}
@@ -313,7 +315,8 @@ func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
 	for _, size := range []int{toolcall.MaxBody, 8 * toolcall.MaxBody} {
 		body := long(size)
 		status, text := g.Request(http.MethodPost, "/verify", body, hmac.RequestHeader, g.Sign(body))
-		if status != http.StatusOK || !strings.Contains(text, `"decision":"deny"`) || !strings.Contains(text, "larger than 1 MiB") {
+		if status != http.StatusOK || !strings.Contains(text, `"decision":"deny"`) ||
+			!strings.Contains(text, "larger than 1 MiB") {
 			t.Errorf("%d bytes: got %d %s", size, status, text)
 		}
 	}
@@ -325,8 +328,8 @@ func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
 	}
 }
 
-// Headers that never end, bodies that never come or never end, and callers that hang up while they wait: others are served
-// meanwhile, and nothing of them is left behind.
+// Headers that never end, bodies that never come or never end, and callers that hang up while they wait: others are
+// served meanwhile, and nothing of them is left behind.
 func TestH08WhatNeverEndsLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "webhook: {hold: 1m, maxHold: 1m}\n")
@@ -346,7 +349,8 @@ func TestH08WhatNeverEndsLeavesNothingBehind(t *testing.T) {
 		case 1: // the body never comes
 			start += "Content-Length: 1000000\r\n\r\n{"
 		case 2: // the body never ends
-			start += "Transfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1000\r\n"+strings.Repeat("x", 4096)+"\r\n", 2400)
+			start += "Transfer-Encoding: chunked\r\n\r\n" +
+				strings.Repeat("1000\r\n"+strings.Repeat("x", 4096)+"\r\n", 2400)
 		}
 		if _, err := io.WriteString(c, start); err != nil && i%3 != 2 {
 			t.Fatal(err)
@@ -356,7 +360,8 @@ func TestH08WhatNeverEndsLeavesNothingBehind(t *testing.T) {
 			if err != nil {
 				t.Fatalf("a body that never ends got no answer: %v", err)
 			}
-			if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK || !strings.Contains(string(text), `"deny"`) {
+			if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK ||
+				!strings.Contains(string(text), `"deny"`) {
 				t.Errorf("got %d %s", res.StatusCode, text)
 			}
 			_ = res.Body.Close()
@@ -399,7 +404,8 @@ func TestH08AClientThatIsStillWritingGetsTheDeny(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(text), `"deny"`) {
+	if text, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK ||
+		!strings.Contains(string(text), `"deny"`) {
 		t.Errorf("got %d %s, %v", res.StatusCode, text, err)
 	}
 }
@@ -450,7 +456,8 @@ func TestH80TheAnswerIsSignedForItsOwnRequest(t *testing.T) {
 		for _, other := range []struct{ key, id, text string }{
 			{g.Secret, id + "x", answer.Raw}, {"an0ther5ecret", id, answer.Raw}, {g.Secret, id, flipped + " "},
 		} {
-			if hmac.MatchAnswer([]byte(other.key), other.id, []byte(other.text), hmac.SignAnswer(key, id, []byte(answer.Raw))) {
+			if hmac.MatchAnswer([]byte(other.key), other.id, []byte(other.text),
+				hmac.SignAnswer(key, id, []byte(answer.Raw))) {
 				t.Errorf("%s: the signature fits another request, secret or answer", id)
 			}
 		}

@@ -239,7 +239,8 @@ func (g *Gateway) Ask(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(Impatient(c))
 	if a.Status != http.StatusOK || a.Decision != "deny" || a.Ref == "" {
-		g.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.Tool, c.Params, c.Context["sessionKey"], a.Status, a.Raw)
+		g.t.Errorf("%s %s in %v: got %d %s, want it to be asked about", c.Tool, c.Params, c.Context["sessionKey"],
+			a.Status, a.Raw)
 	}
 	return a
 }

@@ -74,7 +74,8 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "verifier")
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", path, "github.com/openclaw-verifier/verifier/cmd/verifier")
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", path,
+		"github.com/openclaw-verifier/verifier/cmd/verifier")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.Join(err, errors.New(string(said)))
 	}

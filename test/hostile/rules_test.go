@@ -97,7 +97,8 @@ var verdicts = map[taint.Mode]string{taint.Allow: "allow", taint.Confirm: "ask",
 
 // levels are the words for levels that a setting may use.
 var levels = map[string]taint.Level{
-	"clean": taint.Owner, "local": taint.Local, "shared": taint.Shared, "external": taint.External, "tainted": taint.Untrusted,
+	"clean": taint.Owner, "local": taint.Local, "shared": taint.Shared, "external": taint.External,
+	"tainted": taint.Untrusted,
 }
 
 // call makes of a row what the policy judges.

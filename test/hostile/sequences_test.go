@@ -14,15 +14,15 @@ import (
 
 // TestSequences plays what happens one after the other in a conversation, at a running gateway.
 //
-// The setting has the steps before the input, with "; " between them. A step is `tool arguments` or `$ command`, by the
-// owner in the conversation a; before it may stand who calls, and where: `stranger b: $ date`. Who: owner, stranger,
-// nobody (no sender), group (the owner where others hear), child (of the conversation a), guest (a
-// stranger in such a one), cron (a scheduled job), app (the
-// owner's, of a runtime that says that its workspace is /home/me/app), claude (Claude Code, there). `owner+x` is the same in
-// the run x, `owner/x` in the context window x, `owner@x` in the directory x. A tool alone has usual arguments.
-// `yes`, `yes 30`, `yes turn`, `yes exactly 30`, `no` answer the last question; `pause`, `resume`, `reset b` and `restart` are
-// the owner's. `returns TOOL {…}` reports what a tool returned, and `tells EVENT {…}` what happened. A step that must come out
-// in one way says so: `$ date = ask`. The verdict is that of the input: allow, ask, or deny (without a question).
+// The setting has the steps before the input, with "; " between them. A step is `tool arguments` or `$ command`, by
+// the owner in the conversation a; before it may stand who calls, and where: `stranger b: $ date`. Who: owner,
+// stranger, nobody (no sender), group (the owner where others hear), child (of the conversation a), guest (a stranger
+// in such a one), cron (a scheduled job), app (the owner's, of a runtime that says that its workspace is
+// /home/me/app), claude (Claude Code, there). `owner+x` is the same in the run x, `owner/x` in the context window x,
+// `owner@x` in the directory x. A tool alone has usual arguments. `yes`, `yes 30`, `yes turn`, `yes exactly 30`, `no`
+// answer the last question; `pause`, `resume`, `reset b` and `restart` are the owner's. `returns TOOL {…}` reports
+// what a tool returned, and `tells EVENT {…}` what happened. A step that must come out in one way says so: `$ date =
+// ask`. The verdict is that of the input: allow, ask, or deny (without a question).
 //
 // Each row is a client of its own, so that no row sees what another wrote, paused or scheduled.
 func TestSequences(t *testing.T) {
@@ -75,7 +75,8 @@ type play struct {
 
 // usual are the arguments of a tool that stands alone.
 var usual = map[string]string{
-	"web_fetch": `{"url":"https://example.com/page"}`, "web_search": `{"query":"weather"}`, "read": `{"path":"README.md"}`,
+	"web_fetch": `{"url":"https://example.com/page"}`, "web_search": `{"query":"weather"}`,
+	"read":  `{"path":"README.md"}`,
 	"write": `{"path":"notes.md","content":"hello"}`, "message": `{"action":"send","target":"@bob","message":"hello"}`,
 	"browser": `{"action":"open","url":"https://example.com/"}`, "gateway": `{"action":"restart"}`,
 }

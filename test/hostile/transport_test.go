@@ -39,7 +39,8 @@ func outcome(status int, text string) string {
 	switch {
 	case status != http.StatusOK:
 		return strconv.Itoa(status)
-	case strings.Contains(text, `"allow"`), strings.Contains(text, `"accepted":true`), strings.Contains(text, "counted"):
+	case strings.Contains(text, `"allow"`), strings.Contains(text, `"accepted":true`), strings.Contains(text,
+		"counted"):
 		return "allow"
 	default:
 		return "deny"
