@@ -219,6 +219,6 @@ func text(v jsontext.Value) (s string) {
 // read reads a part of a catalogue into out, and leaves it as it is where that can't be.
 func read(v jsontext.Value, out any) {
 	if v != nil {
-		_ = json.Unmarshal(v, out) //nolint:errcheck // a tool of which less is known is as strict
+		_ = json.Unmarshal(v, out)
 	}
 }

@@ -109,10 +109,10 @@ func (k *Definitions) read(server, tool string, kept any) bool {
 // see compares a definition with the one that was seen first, and reports whether it is the same.
 func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	path := k.path(server, d.name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // a hash is its name, and the owner names the server
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
 	}
-	old, err := os.ReadFile(path + definedEnd) //nolint:gosec // a hash is its name, and the owner names the server
+	old, err := os.ReadFile(path + definedEnd)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
@@ -122,7 +122,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 	case err != nil:
 		return false, err
 	case bytes.Equal(old, d.text):
-		if err := os.Remove(path + changedEnd); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // a hash is its name, and the owner names the server
+		if err := os.Remove(path + changedEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, err
 		}
 		return true, nil
@@ -153,11 +153,11 @@ func (k *Definitions) List(builtin []string) (out []Definition, err error) {
 		where[strings.ToLower(name)] = []string{"an agent's own tool"}
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file) //nolint:gosec // a hash is its name, and the owner names the server
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		change, err := os.ReadFile(strings.TrimSuffix(file, definedEnd) + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
+		change, err := os.ReadFile(strings.TrimSuffix(file, definedEnd) + changedEnd)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func (k *Definitions) Accept(d *Definition) error {
 	if err := wholefile.Put(path+definedEnd, []byte(d.Change)); err != nil {
 		return err
 	}
-	return os.Remove(path + changedEnd) //nolint:gosec // a hash is its name, and the owner names the server
+	return os.Remove(path + changedEnd)
 }
 
 // listed takes the answer to tools/list: it leaves out what the conversation may not call, and what waits for the owner.

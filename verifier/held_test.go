@@ -76,7 +76,7 @@ type slow struct {
 }
 
 func (s slow) Admit(ctx context.Context, a session.Admission) (session.View, error) {
-	time.Sleep(s.takes)
+	time.Sleep(s.takes) //nolint:forbidigo // it is the slowness that the test is about
 	return s.backend.Admit(ctx, a)
 }
 

@@ -152,23 +152,30 @@ func openGateway(s setup) (g *gateway, err error) {
 	}
 	g.openNotifier(s.config, key, pushing)
 	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
+	return g, g.openServer(s, decider)
+}
+
+// openServer wires the routes.
+func (g *gateway) openServer(s setup, decider *verifier.Verifier) (err error) {
 	options := server.Options{
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes, Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
-		Proxies: func() []netip.Prefix { return g.live.Load().proxies }, Relays: func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
+		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes,
+		Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
+		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
 	if g.page != nil {
 		options.Page, options.Login, options.Enrol = g.page, g.page.Link, g.page.Enrol
 	}
 	if s.config.TLS.Set() {
 		options.Certificate = func() *tls.Certificate { return g.live.Load().cert }
-		err = g.showCertificate()
+		if err := g.showCertificate(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		g.server, err = server.New(options)
-	}
-	return g, err
+	g.server, err = server.New(options)
+	return err
 }
 
 // decider wires desk and verifier.

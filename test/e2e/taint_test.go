@@ -156,7 +156,7 @@ func TestH201AnEncodedSecretAsks(t *testing.T) {
 	m = gateway.OwnerIn("m")
 	post := func(text string) gateway.Call {
 		params, _ := json.Marshal(map[string]string{"action": "send", "target": "@bob",
-			"message": text}) //nolint:errcheck // it can
+			"message": text})
 		return gateway.Call{Tool: "message", Params: string(params), Context: m}
 	}
 	leak := []byte("fyi: seven green herons that sleep under a broken moon")

@@ -87,7 +87,7 @@ func (c Call) Body() []byte {
 	if err != nil || c.Context == nil {
 		ctx = []byte("{}")
 	}
-	name, _ := json.Marshal(c.Tool) //nolint:errcheck // a string can be written
+	name, _ := json.Marshal(c.Tool)
 	return fmt.Appendf(nil, `{"version":1,"timestamp":%q,"requestId":%q,"tool":{"name":%s,"params":%s},"context":%s}`,
 		c.At.UTC().Format(time.RFC3339Nano), c.ID, name, c.Params, ctx)
 }
@@ -216,7 +216,7 @@ func (g *Gateway) In(t testing.TB) *Gateway {
 	return &other
 }
 
-// Allow, Deny and Ask say what must become of a call.
+// Allow says that a call must pass.
 func (g *Gateway) Allow(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(c)
@@ -226,6 +226,7 @@ func (g *Gateway) Allow(c Call) Answer {
 	return a
 }
 
+// Deny says that it must be denied, with a reason.
 func (g *Gateway) Deny(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(c)
@@ -235,6 +236,7 @@ func (g *Gateway) Deny(c Call) Answer {
 	return a
 }
 
+// Ask says that a person must be asked about it.
 func (g *Gateway) Ask(c Call) Answer {
 	g.t.Helper()
 	a := g.Send(Impatient(c))
