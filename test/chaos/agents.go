@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -31,7 +32,7 @@ type call struct {
 	allowed     bool
 	answered    bool
 	reason      string
-	fault       string // of the connection, or of the answer
+	fault       error // of the connection, or of the answer
 }
 
 // agents are runtimes that call. What they were told is kept.
@@ -79,10 +80,10 @@ func (a *agents) draft(conversation int, tool, mark string, to int, clock time.D
 
 // again is the same request, to be sent once more, to the other gateway.
 func (c *call) again() *call {
-	next := *c
-	next.to = 1 - c.to
-	next.sent, next.ended, next.allowed, next.answered, next.reason, next.fault = time.Time{}, time.Time{}, false, false, "", ""
-	return &next
+	return &call{
+		id: c.id, conversation: c.conversation, tool: c.tool, mark: c.mark, body: c.body, to: 1 - c.to,
+		stamp: c.stamp, first: c.first,
+	}
 }
 
 // send sends a call to its gateway and notes what came of it.
@@ -105,32 +106,27 @@ func (a *agents) send(ctx context.Context, c *call) *call {
 	return c
 }
 
-// post is one exchange; what it returns is what was wrong with it. It outlives
-// the run: every call that was begun is seen to its end.
-func (a *agents) post(c *call) string {
-	ctx, cancel := context.WithTimeout(context.Background(), a.http.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.gateways[c.to].url+"/verify", bytes.NewReader(c.body))
+// post is one exchange; what it returns is what was wrong with it. It outlives the run: every call that was begun is seen
+// to its end.
+func (a *agents) post(c *call) (err error) {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, a.gateways[c.to].url+"/verify", bytes.NewReader(c.body))
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	req.Header.Set(hmac.RequestHeader, hmac.Sign([]byte(webhookSecret), c.body))
 	res, err := a.http.Do(req)
 	if err != nil {
-		return err.Error()
+		return err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err.Error()
-	}
 	var said struct {
 		Decision string `json:"decision"`
 		Reason   string `json:"reason"`
 	}
-	if err := json.Unmarshal(text, &said); err != nil || res.StatusCode != http.StatusOK {
-		return fmt.Sprintf("%s: %s", res.Status, text)
+	text, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, json.Unmarshal(text, &said)); err != nil || res.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %w", res.Status, text, err)
 	}
 	c.answered, c.allowed, c.reason = true, said.Decision == "allow", said.Reason
-	return ""
+	return nil
 }

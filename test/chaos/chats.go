@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 	"math/rand/v2"
-	"net/url"
 	"regexp"
-	"slices"
 	"sync"
 	"time"
 )
 
 // chats are the rooms, and the owner who looks at them.
 type chats struct {
-	rooms []room
+	rooms []*room
 
 	mu    sync.Mutex
 	taps  []tap
@@ -31,24 +29,6 @@ func (c *chats) close() {
 	for _, r := range c.rooms {
 		r.Close()
 	}
-}
-
-// way leads a gateway to a room, through a proxy.
-func (*chats) way(t *toxiproxy, name, upstream string) (*proxy, string, error) {
-	u, err := url.Parse(upstream)
-	if err != nil {
-		return nil, "", err
-	}
-	port, err := freePort()
-	if err != nil {
-		return nil, "", err
-	}
-	p, err := t.between(name, port, u.Host)
-	if err != nil {
-		return nil, "", err
-	}
-	u.Host = p.addr
-	return p, u.String(), nil
 }
 
 // tap is what someone did with a card.
@@ -70,31 +50,29 @@ var refLine = regexp.MustCompile(`ref\W+[0-9A-Z]{4},`)
 
 // card is a message with buttons, in one of the rooms.
 type card struct {
-	room  room
+	room  *room
 	id    string
 	head  string // the line with the card's reference
 	seen  time.Time
-	text  string
 	calls []string          // what it shows, by the marks in their commands
 	data  map[string]string // of the buttons, by their labels
 	again bool              // shown because of a tap on another
 }
 
-func newCard(r room, id, text string) card {
-	head := refLine.FindString(text)
-	return card{room: r, id: id, head: head, text: text, seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
+func newCard(id, text string) card {
+	return card{id: id, head: refLine.FindString(text), seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
 }
 
 // look gives the cards that have come since.
 func (c *chats) look() (out []card) {
 	for _, r := range c.rooms {
-		for _, k := range r.cards(func(id string) bool { return c.known[r.name()+id] }) {
+		for _, k := range r.cards(func(id string) bool { return c.known[r.name+id] }) {
 			if len(k.data) == 0 {
 				continue
 			}
-			c.known[r.name()+k.id] = true
-			k.again = c.asked[r.name()+k.head]
-			c.asked[r.name()+k.head] = true
+			c.known[r.name+k.id] = true
+			k.room, k.again = r, c.asked[r.name+k.head]
+			c.asked[r.name+k.head] = true
 			out = append(out, k)
 		}
 	}
@@ -107,8 +85,7 @@ type transit struct {
 	twice bool          // the very same tap comes again
 }
 
-// press taps a button and notes it: when it was done, when the platform passes
-// it on, and when it was answered.
+// press taps a button and notes it: when it was done, when the platform passes it on, and when it was answered.
 func (c *chats) press(ctx context.Context, k card, label string, owner bool, how transit) {
 	data := k.data[label]
 	if data == "" {
@@ -127,7 +104,7 @@ func (c *chats) press(ctx context.Context, k card, label string, owner bool, how
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if k.room.tap(ctx, owner, &k, data) == nil {
+	if k.room.tap(ctx, owner, k.id, data) == nil {
 		c.note(func() { c.taps[i].done = time.Now() })
 	}
 }
@@ -136,19 +113,6 @@ func (c *chats) note(what func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	what()
-}
-
-// overtaken counts the taps that came before another one on their card which was
-// made earlier.
-func overtaken(taps []tap) (n int) {
-	for _, t := range taps {
-		if slices.ContainsFunc(taps, func(o tap) bool {
-			return o.room == t.room && o.id == t.id && o.at.Before(t.at) && !t.sent.IsZero() && (o.sent.IsZero() || o.sent.After(t.sent))
-		}) {
-			n++
-		}
-	}
-	return n
 }
 
 // What the owner does with a card, and how often of a hundred.
@@ -181,8 +145,8 @@ func (c *chats) each(ctx context.Context, do func(card)) {
 	}
 }
 
-// answer watches the chats until ctx ends. Some cards are tapped by a stranger
-// first, some much later, some in more than one room.
+// answer watches the chats until ctx ends. Some cards are tapped by a stranger first, some much later, some in more
+// than one room.
 func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 	c.each(ctx, func(k card) {
 		if !k.again && r.IntN(100) < 40 {
@@ -202,7 +166,7 @@ func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 }
 
 // allow taps Allow once on every card in a room until ctx ends.
-func (c *chats) allow(ctx context.Context, where room) {
+func (c *chats) allow(ctx context.Context, where *room) {
 	c.each(ctx, func(k card) {
 		if k.room == where {
 			c.after(ctx, 0, k, "Allow once", true, transit{})

@@ -4,11 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -57,7 +58,8 @@ func (s spans) overlap(from, to time.Time) (sum time.Duration) {
 	return sum
 }
 
-// end is when the span is over that the beginning of a time is in, or that beginning if the span lasts longer than the time.
+// end is when the span is over that the beginning of a time is in, or that beginning if the span lasts longer than the
+// time.
 func (s spans) end(from, to time.Time) time.Time {
 	for _, one := range s {
 		if !one.from.After(from) && one.to.After(from) && one.to.Before(to) {
@@ -69,12 +71,9 @@ func (s spans) end(from, to time.Time) time.Time {
 
 // touches reports whether any of them was, at least for a moment, in a time.
 func (s spans) touches(from, to time.Time) bool {
-	for _, one := range s {
-		if !one.from.After(to) && (one.to.IsZero() || !one.to.Before(from)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(one span) bool {
+		return !one.from.After(to) && (one.to.IsZero() || !one.to.Before(from))
+	})
 }
 
 // What both gateways share, made anew for each run: placeholders are refused.
@@ -111,11 +110,16 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 	}
 	at := map[string]string{}
 	for _, r := range c.rooms {
-		way, url, err := c.way(toxi, fmt.Sprintf("%s-%d", r.name(), number), r.URL())
+		port, err := freePort()
 		if err != nil {
 			return nil, err
 		}
-		g.chats, at[r.name()] = append(g.chats, way), url
+		host, _, _ := strings.Cut(strings.TrimPrefix(r.URL(), "http://"), "/")
+		way, err := toxi.between(fmt.Sprintf("%s-%d", r.name, number), port, host)
+		if err != nil {
+			return nil, err
+		}
+		g.chats, at[r.name] = append(g.chats, way), strings.Replace(r.URL(), host, way.addr, 1)
 	}
 	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey, int(ttl.Seconds()),
 		telegramOwner, slackOwner, discordOwner, telegramToken, telegramOwner, at["telegram"],
@@ -127,22 +131,14 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 		return exec.Command(t.verifier, "serve", "--config", g.config, "--state", g.state) //nolint:gosec,noctx // ended by its owner
 	}}
 	g.down.open(time.Now())
-	if err := g.start(); err != nil {
-		return nil, err
-	}
-	return g, g.await()
+	return g, g.begin()
 }
 
-// begin starts it again.
+// begin starts it, again, and notes when it is there.
 func (g *gateway) begin() error {
 	if err := g.start(); err != nil {
 		return err
 	}
-	return g.await()
-}
-
-// await notes when it is there.
-func (g *gateway) await() error {
 	err := eventually(context.Background(), 20*time.Second, g.name+" answers", func() error { return g.get("/healthz") })
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -173,21 +169,16 @@ func (g *gateway) thaw() {
 	g.held.shut(time.Now())
 }
 
+var patientFor2s = http.Client{Timeout: 2 * time.Second}
+
 func (g *gateway) get(path string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.url+path, http.NoBody)
+	res, err := patientFor2s.Get(g.url + path) //nolint:noctx // it has a timeout
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	text, _ := io.ReadAll(res.Body)
+	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", path, res.Status, text)
+		return fmt.Errorf("%s: %s", path, res.Status)
 	}
 	return nil
 }

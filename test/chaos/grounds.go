@@ -9,8 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 )
 
-// ground looks for what may have allowed a call: the policy, an answer for that
-// very call, or a grant that lives.
+// ground looks for what may have allowed a call: the policy, an answer for that very call, or a grant that lives.
 func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
 	tainted, known := fetched[c.conversation]
 	clean := !known || !tainted.Before(c.first)
@@ -23,22 +22,9 @@ func (v *evidence) ground(c *call, e *entry, fetched map[int]time.Time) {
 	case e.ground() == byPerson && v.tapped(c, e.Card):
 	case e.ground() == byGrant && v.granted(c):
 	default:
-		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s; %s", c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended), v.pressed(c, e.Card))
+		v.accuse(wronglyAllowed, "%s (%s %s) by %s; tainted %v before it was first sent; %s",
+			c.id, c.tool, c.mark, e.By, c.first.Sub(tainted), v.meanwhile(tainted, c.ended))
 	}
-}
-
-// pressed is what the owner did with the cards that show a call, by when the call was sent.
-func (v *evidence) pressed(c *call, card string) string {
-	text := fmt.Sprintf("it was sent for %v; the record names card %s; the store's clock moved:", c.ended.Sub(c.sent), codes.Ref(card))
-	for _, m := range v.store {
-		text += fmt.Sprintf(" by %v at %v", m.shift, m.at.Sub(c.sent))
-	}
-	for i := range v.taps {
-		if t := &v.taps[i]; slices.Contains(t.calls, c.mark) {
-			text += fmt.Sprintf("; %q (owner: %v, twice: %v) on %q (%s), seen at %v, sent at %v, done at %v, in time: %v", t.label, t.owner, t.twice, t.head, t.id, t.seen.Sub(c.sent), t.sent.Sub(c.sent), t.done.Sub(c.sent), v.cameInTime(t))
-		}
-	}
-	return text
 }
 
 // fresh reports whether a call's timestamp was within the tolerance while the gateway had the call.
@@ -46,7 +32,8 @@ func fresh(c *call) bool {
 	return !c.stamp.Before(c.sent.Add(-tolerance)) && !c.stamp.After(c.ended.Add(tolerance))
 }
 
-// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first; when the second was is not known, so that a jump of the store's clock says nothing of these.
+// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first; when the
+// second was is not known, so that a jump of the store's clock says nothing of these.
 func (t *tap) latest() time.Time {
 	if t.done.IsZero() || t.twice {
 		return t.sent.Add(time.Minute)
@@ -54,9 +41,8 @@ func (t *tap) latest() time.Time {
 	return t.done
 }
 
-// cameInTime reports whether a card could still be answered when a tap came, by
-// the store's clock. It was asked for at most so long before it was seen as a
-// gateway tries to send it.
+// cameInTime reports whether a card could still be answered when a tap came, by the store's clock. It was asked for at
+// most so long before it was seen as a gateway tries to send it.
 func (v *evidence) cameInTime(t *tap) bool {
 	if t.sent.IsZero() {
 		return false // it never left the phone
@@ -66,8 +52,8 @@ func (v *evidence) cameInTime(t *tap) bool {
 	return !came.After(asked.Add(ttl))
 }
 
-// holds reports whether a yes could let a call pass: it came before the call was
-// answered, in its time, and its own time was not over when the call was made.
+// holds reports whether a yes could let a call pass: it came before the call was answered, in its time, and its own
+// time was not over when the call was made.
 func (v *evidence) holds(t *tap, c *call, most time.Duration) bool {
 	_, from := v.store.between(t.sent, t.latest())
 	earliest, _ := v.store.between(c.sent, c.ended)
@@ -87,8 +73,7 @@ var allows = map[string]bool{"Allow once": true, longer: true, exactly: true}
 
 const longer, exactly = "Allow 30 min", "Exactly this, 30 min"
 
-// granted looks for a lasting yes to a call of the same tool in the same
-// conversation, or to the very call.
+// granted looks for a lasting yes to a call of the same tool in the same conversation, or to the very call.
 func (v *evidence) granted(c *call) bool {
 	here := fmt.Sprintf("c%dn", c.conversation)
 	covers := func(m string) bool { return strings.HasPrefix(m, here) && v.tools()[m] == c.tool }
@@ -118,8 +103,7 @@ func (v *evidence) entries(each func(e *entry)) {
 	}
 }
 
-// digests: what was approved is what was called. One digest for each call, and
-// none for two.
+// digests: what was approved is what was called. One digest for each call, and none for two.
 func (v *evidence) digests() {
 	marks, digests := map[string]string{}, map[string]string{}
 	v.entries(func(e *entry) {
@@ -137,9 +121,8 @@ func (v *evidence) digests() {
 	})
 }
 
-// answers: a call that a person let pass has the digest that the card was about,
-// and the record has no refusal beside it. A line about a card may be
-// missing where its gateway was killed; what is there must agree.
+// answers: a call that a person let pass has the digest that the card was about, and the record has no refusal beside
+// it. A line about a card may be missing where its gateway was killed; what is there must agree.
 func (v *evidence) answers() {
 	about, no := map[string][]string{}, map[string]bool{} // digests by card; card and digest
 	v.entries(func(e *entry) {
@@ -161,4 +144,93 @@ func (v *evidence) answers() {
 			v.accuse(wronglyAllowed, "%s by card %s, on which it was denied", e.RequestID, e.Card)
 		}
 	})
+}
+
+// use is a yes on a card to one of its calls.
+type use struct{ card, mark string }
+
+// onlyOnce: one yes lets one request through. What is sent again is still that request; what was allowed again and
+// never for the first time has taken a yes that no other request has.
+func (v *evidence) onlyOnce(fetched map[int]time.Time) {
+	uses, first := map[use]string{}, map[string]string{} // requests by the yes that they took; marks by request
+	v.entries(func(e *entry) {
+		if e.allows() && e.ground() != byReplay {
+			first[e.RequestID] = e.mark()
+		}
+		if !e.allowsByPerson() {
+			return
+		}
+		u := use{e.Card, e.mark()}
+		if id, used := uses[u]; used && id != e.RequestID {
+			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %s and by %s", u.mark, u.card, id, e.RequestID)
+		}
+		uses[u] = e.RequestID
+	})
+	v.entries(func(e *entry) {
+		if !e.allows() || e.ground() != byReplay {
+			return
+		}
+		switch mark, known := first[e.RequestID]; {
+		case known && mark != e.mark():
+			v.accuse(wronglyAllowed, "%s was allowed for %s, and again for %s", e.RequestID, mark, e.mark())
+		case !known && !v.taken(e, uses, fetched):
+			v.accuse(wronglyAllowed, "%s (%s) was allowed again, but never before, and no yes to it is left", e.RequestID, e.mark())
+		}
+		first[e.RequestID] = e.mark()
+	})
+}
+
+func (e *entry) allows() bool { return e.Kind == "decision" && e.Decision == "allow" }
+
+func (e *entry) allowsByPerson() bool { return e.allows() && e.ground() == byPerson }
+
+// taken finds what let a request pass whose first allow is in no record, because its gateway died before that was
+// written: the policy, a grant, or a yes that is left, which it takes.
+func (v *evidence) taken(e *entry, uses map[use]string, fetched map[int]time.Time) bool {
+	return slices.ContainsFunc(v.calls, func(c *call) bool {
+		if c.id != e.RequestID || c.mark != e.mark() {
+			return false
+		}
+		tainted, known := fetched[c.conversation]
+		return !known || !tainted.Before(c.first) || v.granted(c) || v.take(c, uses)
+	})
+}
+
+// take uses up a yes to a call, if one is left.
+func (v *evidence) take(c *call, uses map[use]string) (found bool) {
+	v.entries(func(e *entry) {
+		u := use{e.Card, c.mark}
+		if !found && e.Kind == "asked" && e.mark() == c.mark && uses[u] == "" && v.tapped(c, e.Card) {
+			uses[u], found = c.id, true
+		}
+	})
+	return found
+}
+
+// history is when a clock was moved, and by how much it was off from then on.
+type history []move
+
+type move struct {
+	began, at time.Time // between them it may show either
+	shift     time.Duration
+}
+
+// shifts are by how much it was off at any moment of a time.
+func (h history) shifts(from, to time.Time) []time.Duration {
+	out := []time.Duration{0}
+	for _, m := range h {
+		switch {
+		case !m.at.After(from):
+			out = []time.Duration{m.shift}
+		case !m.began.After(to):
+			out = append(out, m.shift)
+		}
+	}
+	return out
+}
+
+// between is the least and the most that it showed in a time.
+func (h history) between(from, to time.Time) (least, most time.Time) {
+	shifts := h.shifts(from, to)
+	return from.Add(slices.Min(shifts)), to.Add(slices.Max(shifts))
 }

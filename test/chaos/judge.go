@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -49,8 +48,8 @@ const (
 	byReplay = "replay" // by any of them, when the same request came first
 )
 
-// ground is what the record says let a call pass. Whatever is neither a person's
-// answer nor a grant is a rule of the policy, by its name.
+// ground is what the record says let a call pass. Whatever is neither a person's answer nor a grant is a rule of the
+// policy, by its name.
 func (e *entry) ground() string {
 	if e.By == "destination" { // a grant, too
 		return byGrant
@@ -98,7 +97,7 @@ func (v *evidence) meanwhile(from, to time.Time) string {
 
 // judge holds everything that was seen against each other.
 func (w *world) judge() (result, error) {
-	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late.spans, store: w.redis.knobs.moves, faults: w.tally.when}
+	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late, store: w.redis.knobs.moves, faults: w.tally.when}
 	lines := 0
 	for i, g := range w.gateways {
 		record, err := readRecord(g.state)
@@ -115,22 +114,18 @@ func (w *world) judge() (result, error) {
 	r := v.verdict()
 	r.kind, r.cards, r.lines, r.faults = w.redis.kind, w.chats.cards, lines, w.tally.count
 	for _, room := range w.chats.rooms {
-		if r.yes[room.name()] == 0 {
-			r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by " + room.name()})
+		if r.yes[room.name] == 0 {
+			r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by " + room.name})
 		}
 	}
 	for _, err := range w.tally.errs {
 		r.wrongs = append(r.wrongs, wrong{"the run itself", err.Error()})
 	}
-	r.without = w.tools.missing()
 	return r, nil
 }
 
 func readRecord(state string) (out []entry, err error) {
 	files, err := filepath.Glob(filepath.Join(state, "record*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -144,7 +139,7 @@ func readRecord(state string) (out []entry, err error) {
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // look searches a gateway's log for what never happens in a sound program.
@@ -153,10 +148,9 @@ func (v *evidence) look(name, log string) {
 	if err != nil {
 		v.accuse("no log", "%v", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		if bytes.Contains(lines.Bytes(), []byte("panic")) || bytes.Contains(lines.Bytes(), []byte("DATA RACE")) {
-			v.accuse("a crash", "%s: %s", name, lines.Text())
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line, []byte("panic")) || bytes.Contains(line, []byte("DATA RACE")) {
+			v.accuse("a crash", "%s: %s", name, line)
 		}
 	}
 }
@@ -179,7 +173,8 @@ func (v *evidence) verdict() result {
 		case v.gateways[c.to].down.touches(c.sent, c.ended):
 			r.cut++
 		default:
-			v.accuse(unanswered, "%s to gateway %d after %v: %s; %s", c.id, c.to, c.ended.Sub(c.sent), c.fault, v.meanwhile(c.sent, c.ended))
+			v.accuse(unanswered, "%s to gateway %d after %v: %v; %s",
+				c.id, c.to, c.ended.Sub(c.sent), c.fault, v.meanwhile(c.sent, c.ended))
 		}
 		if !c.allowed {
 			continue
@@ -199,8 +194,7 @@ func (v *evidence) verdict() result {
 	return r
 }
 
-// fetched is when each conversation was known to be tainted: when an agent had
-// read that its fetch was allowed.
+// fetched is when each conversation was known to be tainted: when an agent had read that its fetch was allowed.
 func (v *evidence) fetched() map[int]time.Time {
 	out := map[int]time.Time{}
 	for _, c := range v.calls {
@@ -211,14 +205,15 @@ func (v *evidence) fetched() map[int]time.Time {
 	return out
 }
 
-// inTime says how long an answer took beyond its hold, from when its gateway was there. What the gateway was stopped for, and what the
-// machine was late by, is not counted.
+// inTime says how long an answer took beyond its hold, from when its gateway was there. What the gateway was stopped
+// for, and what the machine was late by, is not counted.
 func (v *evidence) inTime(c *call) time.Duration {
 	g := &v.gateways[c.to]
 	from := g.down.end(c.sent, c.ended)
 	over := c.ended.Sub(from) - g.held.overlap(from, c.ended) - v.late.overlap(from, c.ended) - hold
 	if over > patience {
-		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s; %s", c.id, c.tool, c.to, over, c.allowed, c.reason, v.meanwhile(c.sent, c.ended))
+		v.accuse(unanswered, "%s (%s) to gateway %d was answered %v after its hold: %v %s; %s",
+			c.id, c.tool, c.to, over, c.allowed, c.reason, v.meanwhile(c.sent, c.ended))
 	}
 	return over
 }

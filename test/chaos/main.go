@@ -1,13 +1,10 @@
-// Chaos shows from the outside what the gateway promises under fire. It starts
-// two gateways from the real binary, a real Redis (one node, then Sentinel, then
-// a Cluster of three), toxiproxy between them, and fakes of the chats; agents
-// call, an owner taps, and meanwhile parts are killed, stopped, cut off, slowed
-// down and put into another time. What every agent was told, what the owner
-// tapped and what the two records say is then held against each other.
+// Chaos shows from the outside what the gateway promises under fire. It starts two gateways from the real binary, a
+// real Redis (one node, then Sentinel, then a Cluster of three), toxiproxy between them, and fakes of the chats; agents
+// call, an owner taps, and meanwhile parts are killed, stopped, cut off, slowed down and put into another time. What
+// every agent was told, what the owner tapped and what the two records say is then held against each other.
 //
-// It looks at nothing inside the gateways, touches nothing but loopback and a
-// directory of its own, and refuses to call a run good in which anything was
-// wrongly allowed, left unanswered, or is missing from the record.
+// It looks at nothing inside the gateways, touches nothing but loopback and a directory of its own, and refuses to call
+// a run good in which anything was wrongly allowed, left unanswered, or is missing from the record.
 //
 // Run it from the root of the repository: `make chaos`.
 package main
@@ -42,7 +39,7 @@ func main() {
 	flag.DurationVar(&p.most, "for", 4*time.Minute, "the longest time for each kind of Redis")
 	flag.StringVar(&p.only, "only", "", "single, sentinel or cluster; empty: all of them")
 	flag.StringVar(&p.toxiproxy, "toxiproxy", "", "the binary of toxiproxy's server")
-	flag.StringVar(&p.report, "report", "", "a file to write the report to, in Markdown")
+	flag.StringVar(&p.report, "report", "", "a page to write the report into, in place of what is under its heading The run")
 	flag.BoolVar(&p.keep, "keep", false, "leave the directory of the run where it is")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -78,15 +75,16 @@ func run(ctx context.Context, p plan) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
-		fmt.Print(r)
+		fmt.Println(kind + " done")
 		results = append(results, r)
 		bad = append(bad, r.faulty())
 	}
 	if len(results) == 0 {
 		return fmt.Errorf("there is no kind of Redis called %q: it is one of %s", p.only, strings.Join(kinds, ", "))
 	}
+	fmt.Print(table(results))
 	if p.report != "" {
-		bad = append(bad, os.WriteFile(p.report, []byte(page(p, results)), 0o644)) //nolint:gosec // documentation is for everybody
+		bad = append(bad, publish(p.report, table(results)))
 	}
 	return errors.Join(bad...)
 }
@@ -102,7 +100,7 @@ func storm(ctx context.Context, dir, kind string, p plan, t tools) (out result, 
 		return out, err
 	}
 	began := time.Now()
-	watched := w.late.watched()
+	watched := w.watched()
 	inner, cancel := context.WithTimeout(ctx, p.most)
 	defer cancel()
 	w.fire(inner)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -30,11 +31,11 @@ func openToxiproxy(ctx context.Context, binary, dir string) (*toxiproxy, error) 
 	if err := t.start(); err != nil {
 		return nil, err
 	}
-	return t, eventually(ctx, 10*time.Second, "toxiproxy answers", func() error { return t.ask(http.MethodGet, "/version", nil, nil) })
+	return t, eventually(ctx, 10*time.Second, "toxiproxy answers", func() error { return t.ask(http.MethodGet, "/version", nil) })
 }
 
 // ask calls the API.
-func (t *toxiproxy) ask(method, path string, in, out any) error {
+func (t *toxiproxy) ask(method, path string, in any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -51,15 +52,10 @@ func (t *toxiproxy) ask(method, path string, in, out any) error {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	switch {
-	case err != nil:
-		return err
-	case res.StatusCode >= http.StatusMultipleChoices:
-		return fmt.Errorf("toxiproxy: %s %s: %s: %s", method, path, res.Status, text)
-	case out != nil:
-		return json.Unmarshal(text, out)
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("toxiproxy: %s %s: %s: %s", method, path, res.Status, text)
 	}
-	return nil
+	return err
 }
 
 // proxy is one way between two parts.
@@ -72,35 +68,33 @@ type proxy struct {
 // between opens a way to upstream.
 func (t *toxiproxy) between(name string, listen int, upstream string) (*proxy, error) {
 	in := map[string]any{"name": name, "listen": local(listen), "upstream": upstream, "enabled": true}
-	return &proxy{t: t, name: name, addr: local(listen)}, t.ask(http.MethodPost, "/proxies", in, nil)
+	return &proxy{t: t, name: name, addr: local(listen)}, t.ask(http.MethodPost, "/proxies", in)
 }
 
-// cut refuses connections and breaks those that are there; join ends that.
-func (p *proxy) cut() error  { return p.enable(false) }
-func (p *proxy) join() error { return p.enable(true) }
-
-func (p *proxy) enable(on bool) error {
-	return p.t.ask(http.MethodPost, "/proxies/"+p.name, map[string]any{"enabled": on}, nil)
+// cut refuses connections and breaks those that are there, until undo.
+func (p *proxy) cut() (undo func() error, err error) {
+	enable := func(on bool) error {
+		return p.t.ask(http.MethodPost, "/proxies/"+p.name, map[string]any{"enabled": on})
+	}
+	return func() error { return enable(true) }, enable(false)
 }
 
-// poison adds a toxic in both directions; clean takes all of them away.
-func (p *proxy) poison(kind string, attributes map[string]any) error {
-	for _, way := range []string{"upstream", "downstream"} {
+// poison adds a toxic in both directions, until undo.
+func (p *proxy) poison(kind string, attributes map[string]any) (undo func() error, err error) {
+	each := func(do func(way string) error) error { return errors.Join(do("upstream"), do("downstream")) }
+	toxics := "/proxies/" + p.name + "/toxics"
+	undo = func() error {
+		return each(func(way string) error { return p.t.ask(http.MethodDelete, toxics+"/"+kind+"-"+way, nil) })
+	}
+	return undo, each(func(way string) error {
 		in := map[string]any{"name": kind + "-" + way, "type": kind, "stream": way, "toxicity": 1.0, "attributes": attributes}
-		if err := p.t.ask(http.MethodPost, "/proxies/"+p.name+"/toxics", in, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+		return p.t.ask(http.MethodPost, toxics, in)
+	})
 }
 
-func (p *proxy) clean(kind string) error {
-	for _, way := range []string{"upstream", "downstream"} {
-		if err := p.t.ask(http.MethodDelete, "/proxies/"+p.name+"/toxics/"+kind+"-"+way, nil, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+// mute lets nothing arrive, until undo.
+func (p *proxy) mute() (undo func() error, err error) {
+	return p.poison("timeout", map[string]any{"timeout": 0})
 }
 
 // eventually tries until it works.

@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,108 +17,110 @@ type result struct {
 	answered, cut int
 	slowest       time.Duration // answer, beyond its hold
 	cards, taps   int
-	rooms, yes    map[string]int // taps in each, and answers that allowed something
+	yes           map[string]int // answers that allowed something, in each chat
 	twice, mixed  int            // taps that came twice, and in another order
 	lines         int            // of both records
 	grounds       map[string]int
 	faults        map[string]int
 	wrongs        []wrong
-	without       []string
 }
 
-// maxTold is how many wrongs are listed one by one.
-const maxTold = 25
-
-// faulty is an error if anything was wrong.
+// faulty is an error if anything was wrong. It lists the first 25.
 func (r *result) faulty() error {
-	if len(r.wrongs) == 0 {
-		return nil
-	}
-	var told []string
+	var errs []error
 	for i, w := range r.wrongs {
-		if i == maxTold {
-			told = append(told, fmt.Sprintf("and %d more", len(r.wrongs)-i))
+		if i == 25 {
+			errs = append(errs, fmt.Errorf("and %d more", len(r.wrongs)-i))
 			break
 		}
-		told = append(told, w.kind+": "+w.text)
+		errs = append(errs, fmt.Errorf("%s: %s: %s", r.kind, w.kind, w.text))
 	}
-	return errors.New(r.kind + ": " + strings.Join(told, "\n  "))
+	return errors.Join(errs...)
 }
 
 // count counts what was done in the chats.
 func (r *result) count(taps []tap) {
-	r.taps, r.rooms, r.mixed = len(taps), map[string]int{}, overtaken(taps)
+	r.taps = len(taps)
 	for _, t := range taps {
-		if t.room != nil {
-			r.rooms[t.room.name()]++
-		}
 		if t.twice && !t.sent.IsZero() {
 			r.twice++
+		}
+		if slices.ContainsFunc(taps, func(o tap) bool {
+			late := o.sent.IsZero() || o.sent.After(t.sent)
+			return o.room == t.room && o.id == t.id && o.at.Before(t.at) && !t.sent.IsZero() && late
+		}) {
+			r.mixed++
 		}
 	}
 }
 
-func (r *result) found(kind string) (n int) {
+func (r *result) found(kinds ...string) (n int) {
 	for _, w := range r.wrongs {
-		if w.kind == kind {
+		if slices.Contains(kinds, w.kind) {
 			n++
 		}
 	}
 	return n
 }
 
-func (r *result) injected() (n int) {
-	for _, c := range r.faults {
-		n += c
-	}
-	return n
-}
-
 // rows are the report of a run, as names and values.
 func (r *result) rows() [][2]string {
-	return [][2]string{
+	of := func(m map[string]int, names ...string) string {
+		var out []string
+		for _, name := range names {
+			out = append(out, fmt.Sprint(m[name]))
+		}
+		return strings.Join(out, ", ")
+	}
+	rows := [][2]string{
 		{"calls", fmt.Sprint(r.calls)},
-		{"answered", fmt.Sprint(r.answered)},
-		{"cut off with their gateway", fmt.Sprint(r.cut)},
-		{"allowed by policy, person, grant, again", fmt.Sprintf("%d, %d, %d, %d", r.grounds[byPolicy], r.grounds[byPerson], r.grounds[byGrant], r.grounds[byReplay])},
+		{"answered, cut off with their gateway", fmt.Sprintf("%d, %d", r.answered, r.cut)},
+		{"allowed by policy, person, grant, again", of(r.grounds, byPolicy, byPerson, byGrant, byReplay)},
 		{"cards shown, taps", fmt.Sprintf("%d, %d", r.cards, r.taps)},
-		{"taps on Telegram, Slack, Discord", fmt.Sprintf("%d, %d, %d", r.rooms["telegram"], r.rooms["slack"], r.rooms["discord"])},
-		{"a yes by Telegram, Slack, Discord", fmt.Sprintf("%d, %d, %d", r.yes["telegram"], r.yes["slack"], r.yes["discord"])},
 		{"taps delivered twice, out of order", fmt.Sprintf("%d, %d", r.twice, r.mixed)},
+		{"a yes by Telegram, Slack, Discord", of(r.yes, "telegram", "slack", "discord")},
 		{"lines in the two records", fmt.Sprint(r.lines)},
-		{"faults injected", fmt.Sprint(r.injected())},
 		{"slowest answer, beyond its hold", r.slowest.Round(time.Millisecond).String()},
 		{"**wrongly allowed**", fmt.Sprint(r.found(wronglyAllowed))},
 		{"**unanswered**", fmt.Sprint(r.found(unanswered))},
 		{"**lost records**", fmt.Sprint(r.found(lostRecord))},
-		{"anything else", fmt.Sprint(len(r.wrongs) - r.found(wronglyAllowed) - r.found(unanswered) - r.found(lostRecord))},
+		{"anything else", fmt.Sprint(len(r.wrongs) - r.found(wronglyAllowed, unanswered, lostRecord))},
 		{"time", r.took.Round(time.Second).String()},
 	}
+	for _, name := range faultNames {
+		rows = append(rows, [2]string{name, fmt.Sprint(r.faults[name])})
+	}
+	return rows
 }
 
-// String is the report for a terminal.
-func (r result) String() string {
+// table is the report in Markdown.
+func table(results []result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.kind)
-	for _, row := range r.rows() {
-		fmt.Fprintf(&b, "  %-34s %s\n", strings.Trim(row[0], "*"), row[1])
+	head, line := "|", "| ---"
+	for _, r := range results {
+		head, line = head+" | "+r.kind, line+" | ---:"
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.faults)) {
-		fmt.Fprintf(&b, "    %4d  %s\n", r.faults[name], name)
-	}
-	for _, what := range r.without {
-		fmt.Fprintf(&b, "  without %s\n", what)
+	fmt.Fprintf(&b, "%s |\n%s |\n", head, line)
+	for i, row := range results[0].rows() {
+		fmt.Fprintf(&b, "| %s", row[0])
+		for _, r := range results {
+			fmt.Fprintf(&b, " | %s", r.rows()[i][1])
+		}
+		b.WriteString(" |\n")
 	}
 	return b.String()
 }
 
-// missing is what a run had to do without.
-func (t *tools) missing() (out []string) {
-	if t.shim == "" {
-		out = append(out, "a slow disk under Redis and jumps of its clock: there is no C compiler, or this is not Linux")
+// publish puts the report into a page, in place of what follows the heading of the run.
+func publish(page, table string) error {
+	old, err := os.ReadFile(page)
+	if err != nil {
+		return err
 	}
-	if t.strace == "" {
-		out = append(out, "a slow disk under the records: strace is not installed, or may not trace")
+	const heading = "## The run\n\n"
+	text, _, found := strings.Cut(string(old), heading)
+	if !found {
+		return fmt.Errorf("%s has no heading %q", page, heading)
 	}
-	return out
+	return os.WriteFile(page, []byte(text+heading+table), 0o644) //nolint:gosec // documentation is for everybody
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// live is an agent's life: one conversation after the other, until the calls are
-// used up. Each begins clean, fetches something and goes on tainted.
+// live is an agent's life: one conversation after the other, until the calls are used up. Each begins clean, fetches
+// something and goes on tainted.
 func (a *agents) live(ctx context.Context, r *rand.Rand, next func() int) {
 	for ctx.Err() == nil && a.left.Load() > 0 {
 		t := talk{agents: a, r: r, id: next()}
@@ -90,8 +90,8 @@ func (t *talk) both(ctx context.Context, one, other *call) {
 	wg.Wait()
 }
 
-// act is one thing that a tainted agent does. While enough of the others wait for the owner it reads instead: a platform takes about one
-// message a second in a chat, and with more questions than that no answer would come in time.
+// act is one thing that a tainted agent does. While enough of the others wait for the owner it reads instead: a
+// platform takes about one message a second in a chat, and with more questions than that no answer would come in time.
 func (t *talk) act(ctx context.Context) {
 	select {
 	case t.asking <- struct{}{}:
@@ -116,8 +116,8 @@ func (t *talk) act(ctx context.Context) {
 	}
 }
 
-// persist wants to act until that is allowed or ctx ends: each time something new, in case its question did not reach the owner, and the
-// same again, in case the yes came late.
+// persist wants to act until that is allowed or ctx ends: each time something new, in case its question did not reach
+// the owner, and the same again, in case the yes came late.
 func (t *talk) persist(ctx context.Context) (last *call) {
 	last = &call{reason: "nothing was fetched"}
 	for isTainted := t.taint(ctx); isTainted && ctx.Err() == nil; {

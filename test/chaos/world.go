@@ -26,7 +26,7 @@ type world struct {
 	gateways [2]*gateway
 	agents   *agents
 	tally    tally
-	late     lateness
+	late     spans // when the machine was
 }
 
 func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, err error) {
@@ -55,19 +55,22 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 	return w, nil
 }
 
-// random is a source of its own for each part, from the seed of the run: what is
-// done is the same for the same seed, and when it meets what is the machine's.
+// random is a source of its own for each part, from the seed of the run: what is done is the same for the same seed,
+// and when it meets what is the machine's.
 func (w *world) random(part int) *rand.Rand { return rand.New(rand.NewPCG(w.seed, uint64(part))) } //nolint:gosec // a run must be repeatable
 
-// fire lets agents call and the owner tap while faults strike, until the calls
-// are used up or ctx ends.
+// fire lets agents call and the owner tap while faults strike, until the calls are used up or ctx ends.
 func (w *world) fire(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var others, calling sync.WaitGroup
 	others.Go(func() { w.chats.answer(ctx, w.random(1)) })
-	for i, lane := range w.lanes() {
-		others.Go(func() { w.strike(ctx, lane, w.random(10+i)) })
+	for i, lane := range lanes {
+		after := func() error { return nil }
+		if i == 0 {
+			after = w.redis.whole
+		}
+		others.Go(func() { w.strike(ctx, w.possible(lane), after, w.random(10+i)) })
 	}
 	var conversations atomic.Int64
 	for i := range workers {
@@ -92,7 +95,7 @@ func (w *world) aftermath(ctx context.Context) error {
 		cancel()
 		owner.Wait()
 		if !last.allowed {
-			return fmt.Errorf("the owner's yes on %s lets no call pass: %s %s", where.name(), last.reason, last.fault)
+			return fmt.Errorf("the owner's yes on %s lets no call pass: %s %v", where.name, last.reason, last.fault)
 		}
 	}
 	return nil
@@ -157,35 +160,20 @@ func (w *world) close() error {
 	return errors.Join(errs...)
 }
 
-// lateness is how long this machine let a process wait that had something to do:
-// what the run itself suffered is not the gateways' fault.
-type lateness struct {
-	mu    sync.Mutex
-	spans spans
-}
-
-// beat is how often the machine is tried.
-const beat = 10 * time.Millisecond
-
-// watched tries the machine until done is called.
-func (l *lateness) watched() (done func()) {
+// watched notes when this machine let a process wait that had something to do, until done is called: what the run itself
+// suffered is not the gateways' fault.
+func (w *world) watched() (done func()) {
+	const beat = 10 * time.Millisecond
 	ctx, stop := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
-	watch.Go(func() { l.watch(ctx) })
-	return func() {
-		stop()
-		watch.Wait()
-	}
-}
-
-func (l *lateness) watch(ctx context.Context) {
-	for ctx.Err() == nil {
-		due := time.Now().Add(beat)
-		time.Sleep(beat)
-		if now := time.Now(); now.Sub(due) > 2*beat {
-			l.mu.Lock()
-			l.spans = append(l.spans, span{due, now})
-			l.mu.Unlock()
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			due := time.Now().Add(beat)
+			time.Sleep(beat)
+			if now := time.Now(); now.Sub(due) > 2*beat {
+				w.late = append(w.late, span{due, now})
+			}
 		}
-	}
+	})
+	return func() { stop(); watch.Wait() }
 }
