@@ -38,25 +38,21 @@ func (t *terms) bind(a *Ask) {
 			a.Channels = agent.Channels
 		}
 	}
-	t.bindRequester(a)
+	t.nameStarter(a)
 	if t.stepsUp(a) {
 		a.StepUp, a.Lasting, a.Like, a.Targets = true, false, "", nil
 	}
 }
 
-// bindRequester says on the card who started the run, and keeps them from
-// allowing it where the owner wants two pairs of eyes. All that is known of them
+// nameStarter says on the card who started the run. All that is known of them
 // is what the client attests.
-func (t *terms) bindRequester(a *Ask) {
+func (t *terms) nameStarter(a *Ask) {
 	for _, id := range a.Senders {
 		name := t.people[id]
 		if name == "" {
 			continue
 		}
 		a.Started += fmt.Sprintf(" (%s, %s)", name, id)
-		if t.RequesterMayApprove != nil && !*t.RequesterMayApprove {
-			a.Barred = name
-		}
 		return
 	}
 	if len(a.Senders) > 0 {
@@ -84,23 +80,19 @@ func (a *Ask) admits(person string) bool {
 	return a.Approvers == nil || slices.Contains(a.Approvers, person)
 }
 
-// bars reports whether a person's answer may not count, and tells them why. Who
-// asked may still say no.
-func (a *Ask) bars(person string, allow bool) (why string, barred bool) {
-	switch {
-	case !a.admits(person):
-		return fmt.Sprintf("%s, you may not answer this question about %s. It goes to %s.", person, quote(a.Tool), strings.Join(a.Approvers, peopleBetween)), true
-	case allow && person == a.Barred:
-		return fmt.Sprintf("%s, you started this run, so someone else has to allow what it does. You may deny it.", person), true
+// bars reports whether a person's answer may not count, and tells them why.
+func (a *Ask) bars(person string) (why string, barred bool) {
+	if a.admits(person) {
+		return "", false
 	}
-	return "", false
+	return fmt.Sprintf("%s, you may not answer this question about %s. It goes to %s.", person, quote(a.Tool), strings.Join(a.Approvers, peopleBetween)), true
 }
 
 // enough reports whether as many people are listed as the question needs.
 func (t *terms) enough(a *Ask) bool {
 	able := make(map[string]bool)
 	for _, name := range t.people {
-		if _, barred := a.bars(name, true); !barred {
+		if a.admits(name) {
 			able[name] = true
 		}
 	}

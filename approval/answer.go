@@ -255,7 +255,7 @@ func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most
 	t, said, barred := vs.terms(), "", 0
 	reason := cutReason(hideCode(a.Reason, c.Code))
 	for _, q := range picked {
-		if why, not := q.Ask.bars(person, a.Allow); not {
+		if why, not := q.Ask.bars(person); not {
 			said, barred = " "+why, barred+1
 			continue
 		}

@@ -88,7 +88,6 @@ type Ask struct {
 	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
 	Approvals    int                  `json:"approvals"`          // how many must allow it
 	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; nil: every approver
-	Barred       string               `json:"barred,omitzero"`    // who may not allow it: the one who asked
 	Channels     []string             `json:"channels,omitzero"`  // where it is put, by name; nil: in all of them
 	Test         bool                 `json:"test,omitzero"`      // it is about no call: a person wanted to see a question, see [Desk.AskTest]
 	Created      time.Time            `json:"created"`

@@ -126,7 +126,7 @@ func (ed *edits) edited(ctx context.Context, person, id string, a Answer, most i
 
 // editOne is edited for one question.
 func (ed *edits) editOne(ctx context.Context, person string, c *Card, q *Question, a Answer, now time.Time, most int) (Outcome, error) {
-	if why, barred := q.Ask.bars(person, true); barred {
+	if why, barred := q.Ask.bars(person); barred {
 		return Outcome{Kind: Unauthorised, State: Open, Text: why, Card: c}, nil
 	}
 	if q.state(now) != Open {
@@ -189,7 +189,7 @@ func (ed *edits) fit(person string, q *Question, e *Edit) (*Edit, string, error)
 	a := &e.Ask
 	a.hide = ed.o.Hide
 	ed.terms().bind(a)
-	if why, barred := a.bars(person, true); barred {
+	if why, barred := a.bars(person); barred {
 		return nil, why, nil
 	}
 	switch {

@@ -127,7 +127,7 @@ func (op *openings) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Val
 
 // held are a call's params as they came, for a person who may allow it.
 func (op *openings) held(q *Question, person string) (jsontext.Value, error) {
-	if _, barred := q.Ask.bars(person, true); barred { // who may not allow it need not see it
+	if !q.Ask.admits(person) { // who may not allow it need not see it
 		return nil, ErrNotApprover
 	}
 	params := op.heldParams.find(q.Ask.Digest)

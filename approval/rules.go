@@ -59,7 +59,7 @@ func (q *Question) scope() Scope {
 // counts reports whether a vote is one of ours: made here, in time, by someone
 // who may.
 func (q *Question) counts(v *Vote) bool {
-	if _, barred := q.Ask.bars(v.Person, v.Allow); barred {
+	if !q.Ask.admits(v.Person) {
 		return false
 	}
 	if v.Allow && q.Ask.StepUp && v.Passkey == "" || v.Edited != "" && q.Ask.Approvals > 1 {

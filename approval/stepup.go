@@ -67,8 +67,7 @@ func (c *Card) StepUp() bool {
 func (su *stepUps) stepUp(ctx context.Context, person string, c *Card, asked []*Question, a *Answer, now time.Time) (Outcome, error) {
 	t := su.terms()
 	if !a.Allow || !slices.ContainsFunc(asked, func(q *Question) bool {
-		_, barred := q.Ask.bars(person, true)
-		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && !barred && q.state(now) == Open
+		return (q.Ask.StepUp || t.stepsUp(&q.Ask) || a.edit != nil && a.edit.Ask.StepUp) && q.Ask.admits(person) && q.state(now) == Open
 	}) {
 		return Outcome{}, nil
 	}

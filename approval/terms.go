@@ -21,9 +21,6 @@ type Config struct {
 	// MaxPromptsPerHour is how many questions an agent may put to people within
 	// an hour. 0 means 60.
 	MaxPromptsPerHour int `yaml:"maxPromptsPerHour"`
-	// RequesterMayApprove says whether the person who started a run may allow what
-	// it does, where they are known. Nil means yes.
-	RequesterMayApprove *bool `yaml:"requesterMayApprove"`
 	// StepUp are the stakes for which a yes needs a passkey, see [policy.Stakes].
 	// Nil: none.
 	StepUp []string `yaml:"stepUp"`
@@ -92,7 +89,7 @@ func (t *terms) covers(givers string, a Ask) bool {
 	}
 	by, _, _ := strings.Cut(givers, "\n")
 	names := strings.Split(by, peopleBetween)
-	barred := func(name string) bool { _, barred := a.bars(name, true); return barred }
+	barred := func(name string) bool { return !a.admits(name) }
 	return t.approve(givers) && !slices.ContainsFunc(names, barred) && len(names) >= a.Approvals
 }
 

@@ -100,9 +100,6 @@ func whoBlocks(a *approval.Ask, r *room) (out []Block) {
 	if len(names) > 0 {
 		out = append(out, Block{Kind: Field, Label: "goes to", Text: strings.Join(names, ", ")})
 	}
-	if a.Barred != "" {
-		out = append(out, Block{Kind: Field, Label: "not by", Text: r.person(a.Barred) + ", who started the run"})
-	}
 	return out
 }
 

@@ -77,9 +77,6 @@ func (k risks) riskyAgents() {
 	for _, id := range sortedKeys(k.Agents) {
 		at, a := "agents."+id, k.Agents[id].Asks
 		k.outOfReach(at+".channels", &a)
-		if self := k.Approval.RequesterMayApprove; a.Approvers != nil && self != nil && !*self && max(k.Approval.Approvals, 1) >= len(a.Approvers) {
-			k.find(Warning, at+".approvers", "when one of those who may answer has started the run, too few are left: such calls will be denied")
-		}
 	}
 }
 

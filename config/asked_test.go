@@ -16,8 +16,7 @@ channels: {telegram: {}, slack: {}}
 `
 
 func TestAnAgentsApproversAndChannelsLoad(t *testing.T) {
-	c, findings := parse(t, twoPeople+`approval: {requesterMayApprove: true}
-agents:
+	c, findings := parse(t, twoPeople+`agents:
   main: {channels: [telegram, terminal], approvers: [Ann], maxIterations: 3}
   other: {}
 `)

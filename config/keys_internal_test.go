@@ -135,7 +135,6 @@ var keys = []Key{
 	{Path: "approval.maxOpen", Default: 5, Text: "cards of one conversation that may wait; the rest share one more"},
 	{Path: "approval.approvals", Default: 1, Text: "how many different people must allow a call"},
 	{Path: "approval.maxPromptsPerHour", Default: 60, Text: "questions of one agent that are put to people within an hour; past that, what needs a person is denied and you get one notice"},
-	{Path: "approval.requesterMayApprove", Default: true, Text: "`false`: the person who started a run may not allow what it does, where the runtime says who that is; they may still deny"},
 	{Path: "approval.stepUp", Unset: "none", Text: "calls that only a [passkey](page.md#passkeys) allows, signed for this very call; chats and the terminal can deny them: `" + strings.Join(policy.Stakes(), "`, `") + "`"},
 	{Path: "web", Text: "your page, at `/page/` of the server, see [the page](page.md)"},
 	{Path: "web.enabled", Text: "`false`: there is no page"},

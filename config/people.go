@@ -151,17 +151,11 @@ func (k *checker) checkApprovers() {
 	for _, p := range k.allowed() {
 		k.checkID(p.path, p.id)
 	}
-	if k.countsPeople() {
+	if k.Approval.Approvals > 1 {
 		for _, p := range k.unnamed() {
 			k.fail(p.path, "names no person, and it matters who is who: someone with two ids could count twice", "put the id into the entry of its person under approvers, as "+strings.Replace(p.id, ":", ": ", 1))
 		}
 	}
-}
-
-// countsPeople reports whether it matters which ids are one person.
-func (k *checker) countsPeople() bool {
-	self := k.Approval.RequesterMayApprove
-	return k.Approval.Approvals > 1 || self != nil && !*self
 }
 
 func (k *checker) checkName(at string, a *Approver, names map[string]string) {

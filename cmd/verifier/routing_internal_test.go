@@ -159,39 +159,6 @@ func TestAnAgentSaysWhoIsAskedAndWhere(t *testing.T) {
 	})
 }
 
-func TestWhoAskedMayNotApprove(t *testing.T) {
-	t.Parallel()
-	no := false
-	edit := func(c *config.Config) {
-		three(c)
-		c.Approval.RequesterMayApprove = &no
-	}
-	onBoth(t, edit, func(t *testing.T, r *rig) {
-		r.token = annToken
-		asks := func(provider, channel, sender string) verdict {
-			t.Helper()
-			ctx := map[string]any{"sessionKey": "agent:main:" + provider + channel + sender, "senderId": sender, "messageProvider": provider, "channelId": channel}
-			a := r.mustAsk(sh("date", ctx))
-			return r.say(annToken, map[string]any{"ref": a.Ref, "allow": true})
-		}
-		for _, where := range [][3]string{{"telegram", "", "7"}, {"", "Telegram", "7"}, {"webchat", "telegram", "7"}, {"telegram", "", "telegram:7"}} {
-			if v := asks(where[0], where[1], where[2]); v.Kind != "unauthorised" || !strings.Contains(v.Text, "you started this run") {
-				t.Errorf("%v: Ann is told %+v", where, v)
-			}
-		}
-		if card := r.pending()[0]; !strings.Contains(card.Text, "(Ann, telegram:7)") {
-			t.Errorf("the card does not say who started the run:\n%s", card.Text)
-		}
-		// Another platform's 7, another sender, nobody at all, and a claim to be
-		// a token bar nobody.
-		for _, where := range [][3]string{{"slack", "", "7"}, {"telegram", "", "77"}, {"", "", "7"}, {"token", "token", "Ann"}} {
-			if v := asks(where[0], where[1], where[2]); v.State != "approved" {
-				t.Errorf("%v: Ann is told %+v", where, v)
-			}
-		}
-	})
-}
-
 func TestH43OtherChannelsStillAskAndH54NobodyIsADenyAtOnce(t *testing.T) {
 	edit := func(c *config.Config) {
 		three(c)
