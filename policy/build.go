@@ -18,7 +18,6 @@ type builder struct {
 	tools    map[string]*facts
 	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
 	labels   map[string]labels
-	places   [][]byte // where secrets are kept
 	trust    map[string][]*trustRule
 	inside   []string // trust.directories; nil where there are none
 	declared []*declared
@@ -45,7 +44,6 @@ func (b *builder) build() *Policy {
 	b.readServers()
 	b.readTools()
 	b.readTrust()
-	b.readPlaces()
 	b.readRules()
 	b.scope = b.readScope("scope", b.config.Scope)
 	b.readDeclared()
@@ -53,7 +51,7 @@ func (b *builder) build() *Policy {
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), secrets: secretIndex{newMatcher(b.places), samplesOf(b.places)}, declared: b.declared, index: newIndex(b.declared),
+		guard: newGuard(b.config.Guard), secrets: newSecretIndex(), declared: b.declared, index: newIndex(b.declared),
 		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls = b.runCalls()
@@ -105,21 +103,17 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	}
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
-		writes: b.writes(f), goes: b.goes(f), unsure: b.labels[f.name].destinations == nil, content: b.labels[f.name].content, trust: b.trust[f.name], sinkModes: b.ifSink(l, f, true), readModes: b.ifSink(l, f, false),
+		writes: b.writes(f), goes: b.goes(f), unsure: b.labels[f.name].destinations == nil, content: b.labels[f.name].content, trust: b.trust[f.name], sinkModes: b.ifSink(l, f),
 		getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
 	}
 	r.first = r.firsts()
 	return r
 }
 
-// ifSink is a tool's row for a call that acts, or does not, whatever the tool
-// usually does.
-func (b *builder) ifSink(l *layer, f *facts, sink bool) taint.Row {
+// ifSink is a tool's row for a call that acts, whatever the tool usually does.
+func (b *builder) ifSink(l *layer, f *facts) taint.Row {
 	as := *f
-	as.sink = sink
-	if sink {
-		as.safe = false
-	}
+	as.sink, as.safe = true, false
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }

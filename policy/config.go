@@ -69,10 +69,8 @@ type Trust struct {
 	// Directories are the only ones whose files count as the owner's own. Empty:
 	// all are.
 	Directories []string `yaml:"directories"`
-	// Rules say what calls bring in and do, by their arguments.
+	// Rules say what calls bring in, by their arguments.
 	Rules []TrustRule `yaml:"rules"`
-	// Secrets are more places where secrets are kept: parts of a path.
-	Secrets []string `yaml:"secrets"`
 }
 
 // Taint is the part of the policy about tainted conversations.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -73,20 +72,6 @@ var secretEndingsBy = func() (by [256][]string) {
 	}
 	return by
 }()
-
-// readPlaces adds the owner's to the shipped ones.
-func (b *builder) readPlaces() {
-	var all [][]byte
-	for _, p := range slices.Concat(secretPlaces, b.config.Trust.Secrets) {
-		lower := folded([]byte(strings.ReplaceAll(strings.TrimSpace(p), `\`, "/")))
-		if len(lower) < 2 {
-			b.fail("trust.secrets", "has an entry that is too short to mean a place: "+p)
-			continue
-		}
-		all = append(all, lower)
-	}
-	b.places = all
-}
 
 // writes reports whether all that a tool does is to write to people, so that its
 // text is for them and no command.

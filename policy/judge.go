@@ -118,8 +118,7 @@ type ruling struct {
 	rule     *rule
 	gate     gate
 	from     taint.Level // tainted from here on
-	by       string      // the trust rule that says whether it acts
-	byItself bool        // no rule: by names what of the call makes it act
+	by       string      // what of the call makes it act, where the tool does not
 	sink     bool        // this call acts outside
 	gets     bool        // this call fetches from an address that it names
 	visits   bool        // this call of the browser only looks at a page
@@ -145,8 +144,8 @@ func (r *ruling) explain(v *Verdict, l taint.Level) {
 	if t.modes[l] != t.reclosed[l] {
 		v.add("agent", r.agent()+outcomes[t.modes[l]]+".", t.modes[l])
 	}
-	if r.by != "" && r.ruled(l) != t.modes[l] && !r.gate.blind {
-		v.add(r.altered(l))
+	if m := r.ruled(l); r.by != "" && m != t.modes[l] && !r.gate.blind {
+		v.add("taint-escalation", "This call of "+r.rule.called()+" acts by "+r.by+", so "+outcomes[m]+".", m)
 	}
 	if m := r.ruled(l); r.gets && r.by == "" && !r.gate.blind && m != t.modes[l] {
 		v.add("taint-escalation", "This call of "+r.rule.called()+" fetches an address, which can carry data out, so "+outcomes[m]+".", m)
@@ -163,26 +162,11 @@ func (r *ruling) explain(v *Verdict, l taint.Level) {
 	}
 }
 
-// altered says what a trust rule made of the mode.
-func (r *ruling) altered(l taint.Level) (rule, text string, m taint.Mode) {
-	m = r.ruled(l)
-	if r.byItself {
-		return "taint-escalation", "This call of " + r.rule.called() + " acts by " + r.by + ", so " + outcomes[m] + ".", m
-	}
-	if r.sink {
-		return "taint-escalation", "Your rule " + r.by + " says that this call of " + r.rule.called() + " acts, so " + outcomes[m] + ".", m
-	}
-	return "trust-rule", "Your rule " + r.by + " says that this call of " + r.rule.called() + " does not act, so " + outcomes[m] + ".", m
-}
-
 // ruled is the mode at a level before the owner's policies.
 func (r *ruling) ruled(l taint.Level) taint.Mode {
 	m := r.rule.table.modes[l]
 	if r.by != "" {
-		m = r.rule.readModes[l]
-		if r.sink {
-			m = r.rule.sinkModes[l]
-		}
+		m = r.rule.sinkModes[l]
 	}
 	if r.visits || r.polls {
 		m = r.rule.looking[l]

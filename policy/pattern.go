@@ -22,7 +22,7 @@ const (
 // because the client does not say who started the run, it says that instead.
 func (j *judgement) namePattern() {
 	r := j.rule
-	acts := j.sink || j.by == "" && j.strict && (r.strictSink || j.gets || j.visits)
+	acts := j.sink || j.strict && (r.strictSink || j.gets || j.visits)
 	acts = acts || j.out.Secret
 	if !acts || j.gate.rule != "" || j.out.Level < j.from {
 		return

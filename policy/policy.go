@@ -70,7 +70,6 @@ type rule struct {
 	reaches   *reacher           // nil: no other session
 	trust     []*trustRule
 	sinkModes taint.Row          // the modes of a call that acts, whatever the tool usually does
-	readModes taint.Row          // and of one that does not
 	getting   taint.Row          // of a call that fetches from an address, as web_fetch does
 	looking   taint.Row          // of a call that only looks at a page, as web_fetch does
 	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]

@@ -133,7 +133,7 @@ func (r *rule) tightened(other *rule) *rule {
 	c := *r
 	c.inScope = c.inScope || other.inScope
 	c.table.modes = c.table.modes.Stricter(other.table.modes)
-	c.sinkModes, c.readModes, c.getting = c.sinkModes.Stricter(other.sinkModes), c.readModes.Stricter(other.readModes), c.getting.Stricter(other.getting)
+	c.sinkModes, c.getting = c.sinkModes.Stricter(other.sinkModes), c.getting.Stricter(other.getting)
 	c.looking = c.looking.Stricter(other.looking)
 	for l, asks := range other.asks {
 		c.asks[l] = c.asks[l] || asks

@@ -37,6 +37,14 @@ type secretIndex struct {
 	samples [][]string // the same in parts, for patterns that may find one
 }
 
+func newSecretIndex() secretIndex {
+	places := make([][]byte, len(secretPlaces))
+	for i, p := range secretPlaces {
+		places[i] = folded([]byte(p))
+	}
+	return secretIndex{newMatcher(places), samplesOf(places)}
+}
+
 // findSecrets says which secrets a call reads, so that the conversation holds them
 // from then on, and which it gives away. A text that only mentions a place reads
 // nothing: what counts is a path. In a command that we can't read to the end any word counts.

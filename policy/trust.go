@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"fmt"
 	"net/url"
 	"path"
@@ -12,9 +11,9 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// TrustRule says what calls of a tool bring in or do that have a certain host,
-// path, command or action. All that it names must fit; the first rule that fits
-// counts, the owner's before the shipped ones.
+// TrustRule says what calls of a tool bring in that have a certain host or path. All
+// that it names must fit; the first rule that fits counts, the owner's before the
+// shipped ones.
 type TrustRule struct {
 	// Tool is whose calls it is about.
 	Tool string `yaml:"tool"`
@@ -22,29 +21,19 @@ type TrustRule struct {
 	Host string `yaml:"host"`
 	// Path is a file, or a directory and all below it.
 	Path string `yaml:"path"`
-	// Command is how a command begins, in whole words: "gog gmail".
-	Command string `yaml:"command"`
-	// Action is the param of that name.
-	Action string `yaml:"action"`
-
-	// Level is what the call brings in. Nil: as without the rule.
+	// Level is what the call brings in.
 	Level *taint.Level `yaml:"level"`
-	// Source in other words: true is untrusted, false is local.
-	Source *bool `yaml:"source"`
-	// Sink says whether the call acts. Nil: as without the rule.
-	Sink *bool `yaml:"sink"`
 }
 
 // trustRule is one that was checked.
 type trustRule struct {
-	TrustRule
-	name    string   // where it is configured, for explanations
 	raises  bool     // it can make a level worse and no better
 	outside []string // for paths that are in none of these
 	inside  []string // for paths that are in one of these
-	command []byte
+	action  string   // for calls whose param of that name is this
+	host    string
 	path    string
-	level   *taint.Level
+	level   taint.Level
 }
 
 // sending are the actions of message that read nothing.
@@ -56,13 +45,13 @@ var sending = strings.Fields("send reply react broadcast edit")
 func shippedTrust(directories []string) map[string][]*trustRule {
 	out := map[string][]*trustRule{}
 	for _, action := range sending {
-		out["message"] = append(out["message"], &trustRule{name: "message " + action, TrustRule: TrustRule{Action: action}, level: new(system)})
+		out["message"] = append(out["message"], &trustRule{action: action, level: system})
 	}
 	if len(directories) > 0 {
 		for _, tool := range strings.Fields("read read_file ls file_fetch dir_list dir_fetch") {
-			out[tool] = append(out[tool], &trustRule{name: "trust.directories", raises: true, outside: directories, level: new(external)})
+			out[tool] = append(out[tool], &trustRule{raises: true, outside: directories, level: external})
 		}
-		inside := &trustRule{name: "trust.directories", outside: directories, level: new(local)}
+		inside := &trustRule{outside: directories, level: local}
 		out["read_file"] = append(out["read_file"], inside.not())
 	}
 	return out
@@ -93,49 +82,29 @@ func (b *builder) readRules() {
 
 func (b *builder) readRule(at string, c *TrustRule) (tool string, _ *trustRule) {
 	name, ok := b.toolName(at+".tool", c.Tool)
-	r := &trustRule{TrustRule: *c, name: at, level: c.Level}
 	switch {
 	case !ok:
 		return "", nil
-	case c.Host == "" && c.Path == "" && c.Command == "" && c.Action == "":
-		b.fail(at, "names no host, path, command or action: use trust.tools or tools for all calls of a tool")
-	case c.Level == nil && c.Source == nil && c.Sink == nil:
-		b.fail(at, "says nothing: give it a level, source or sink")
-	case c.Level != nil && c.Source != nil:
-		b.fail(at, "has both level and source: keep one")
+	case c.Host == "" && c.Path == "":
+		b.fail(at, "names no host or path: use trust.tools for all calls of a tool")
+		return "", nil
+	case c.Level == nil:
+		b.fail(at, "says nothing: give it a level")
+		return "", nil
 	}
-	if c.Source != nil {
-		r.level = new(sourceLevel(local, *c.Source))
-	}
+	r := &trustRule{host: c.Host, level: *c.Level}
 	if c.Path != "" {
 		if r.path, ok = cleanPath(c.Path); !ok {
 			b.fail(at+".path", "is no path")
 		}
 	}
-	if r.command = []byte(strings.ToLower(strings.Join(strings.Fields(c.Command), " "))); c.Command != "" {
-		r.raises = true
-		b.checkCommand(at, name, r)
-	}
-	if c.Action != "" && r.level == nil && c.Sink != nil && !*c.Sink {
-		b.warn(at+".sink", "calls of "+name+" with the action "+c.Action+" may be driven by outside content unasked")
-	}
 	return name, r
-}
-
-// checkCommand refuses to trust a command by how it begins.
-func (b *builder) checkCommand(at, tool string, r *trustRule) {
-	if r.level != nil && *r.level < b.tools[tool].response {
-		b.fail(at+".level", "is better than what "+tool+" brings in: how a command begins does not say what the shell runs, so such a rule can only make it worse")
-	}
-	if r.Sink != nil && !*r.Sink {
-		b.fail(at+".sink", "can't be false for a command: how it begins does not say what the shell runs")
-	}
 }
 
 // not is the rule for calls that the other is not for.
 func (r *trustRule) not() *trustRule {
 	n := *r
-	n.outside, n.name = nil, r.name
+	n.outside = nil
 	n.inside = r.outside
 	return &n
 }
@@ -146,36 +115,21 @@ func (pl planner) apply(t *text) {
 		if !r.fits(t) {
 			continue
 		}
-		if r.level != nil && (!r.raises || *r.level > pl.Raise) {
-			pl.Raise, pl.told = *r.level, true
-		}
-		if r.Sink != nil {
-			pl.acts(*r.Sink, r.name)
+		if !r.raises || r.level > pl.Raise {
+			pl.Raise, pl.told = r.level, true
 		}
 		return
 	}
-}
-
-// acts makes the call one that acts, or one that does not.
-func (pl planner) acts(sink bool, name string) {
-	r := pl.rule
-	pl.by = name
-	if sink {
-		pl.Modes, pl.sink = r.sinkModes, true
-		return
-	}
-	pl.Modes, pl.sink = r.readModes, false
 }
 
 // actsBy makes the call one that acts by what it says itself.
 func (pl planner) actsBy(what string) {
-	pl.acts(true, what)
-	pl.byItself = true
+	pl.by, pl.Modes, pl.sink = what, pl.rule.sinkModes, true
 }
 
 func (r *trustRule) fits(t *text) bool {
-	return (r.Host == "" || r.hasHost(t)) && (r.path == "" || r.hasPath(t)) && (len(r.command) == 0 || r.hasCommand(t)) &&
-		(r.Action == "" || strings.EqualFold(r.Action, strings.TrimSpace(t.param(paramAction)))) &&
+	return (r.host == "" || r.hasHost(t)) && (r.path == "" || r.hasPath(t)) &&
+		(r.action == "" || strings.EqualFold(r.action, strings.TrimSpace(t.param(paramAction)))) &&
 		(r.outside == nil || !within(filePath(t), r.outside)) && (r.inside == nil || within(filePath(t), r.inside))
 }
 
@@ -188,7 +142,7 @@ func (r *trustRule) hasHost(t *text) bool {
 			continue
 		}
 		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(strings.ToLower(r.Host), strings.ToLower(u.Hostname())) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(strings.ToLower(r.host), strings.ToLower(u.Hostname())) {
 			return false
 		}
 		found = true
@@ -207,24 +161,6 @@ func sameHost(rule, host string) bool {
 func (r *trustRule) hasPath(t *text) bool {
 	clean, ok := cleanPath(filePath(t))
 	return ok && below(clean, r.path)
-}
-
-// hasCommand looks wherever a command could begin: a shell has many ways to get
-// to one, and this can only make things worse.
-func (r *trustRule) hasCommand(t *text) bool {
-	for _, b := range [][]byte{t.lower, t.bare} {
-		for at := 0; at < len(b); {
-			i := bytes.Index(b[at:], r.command)
-			if i < 0 {
-				break
-			}
-			if at += i; whole(b, at, r.command) {
-				return true
-			}
-			at++
-		}
-	}
-	return false
 }
 
 // filePath is the one file that a call names, or "" if there is none or several.

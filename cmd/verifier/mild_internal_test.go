@@ -13,7 +13,7 @@ import (
 func TestAResultIsWorthWhatTheRuleSaidOfItsCall(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(c *config.Config) {
-		c.Policy.Trust.Rules = []policy.TrustRule{{Tool: "web_fetch", Host: "wiki.lan.example", Source: new(false)}}
+		c.Policy.Trust.Rules = []policy.TrustRule{{Tool: "web_fetch", Host: "wiki.lan.example", Level: new(taint.Local)}}
 	})
 	run := func(session string) call {
 		return call{tool: "exec", params: `{"command":"date"}`, context: with(ownerIn(session), "waitMs", 5001)}
