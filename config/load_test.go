@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -65,43 +66,8 @@ func TestAnEmptyFileIsTheDefault(t *testing.T) {
 	}
 }
 
-const everything = `
-listen: 127.0.0.1:9000
-ownerToken: ${GOOD}
-webhook:
-  path: /ask
-  secrets: [` + other + `]
-  clients:
-    laptop: [` + third + `]
-    7: ["pre-${HALF}-fix-d02c61"]
-  bearer: 0ab4c8d2-7766-4e1f
-  tolerance: 60
-  hold: 20s
-  maxHold: 1.5
-profile: strict
-taintPolicy: {shared: allow, external: confirm, untrusted: restrict}
-toolOverrides:
-  exec: {"*": confirm, untrusted: restrict}
-trust:
-  tools: {my_tool: shared}
-  unknownSender: external
-taint: {from: shared}
-scope: {exclude: [read]}
-maxIterations: 20
-agents:
-  main: {taintPolicy: {shared: confirm}, maxIterations: 5}
-store: {url: "redis://:pw@127.0.0.1:6379/0", key: 18d2a6c05b7f4e93b1c8027f5e9a6d4c18d2}
-approvalTtlSeconds: 300
-approval: {maxMinutes: 30, maxOpen: 3, approvals: 1}
-approvers:
-  - {name: Ann, ids: ["telegram:123", "token:owner"]}
-  - name: Bob
-    token: 6e1b9d70-c2f4-48a5-b3d8
-channels:
-  telegram: {enabled: true, botToken: "${TELEGRAM_VERIFIER_BOT_TOKEN}", chatId: "1", timeout: 120, allowedUserIds: [123]}
-redact: {fields: [iban]}
-audit: {path: /tmp/r.jsonl, params: names, sync: each, rotateMB: 5, keep: 3}
-`
+//go:embed testdata/everything.yaml
+var everything string
 
 func TestEveryKeyLoads(t *testing.T) {
 	c, _ := parse(t, strings.Replace(everything, "maxHold: 1.5", "maxHold: 90.5", 1))

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,114 +11,17 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// The config schema of seed 003, word for word.
-const seed003 = `// openclaw.json
-{
-  "tools": {
-    "verifier": {
-      // Master switch
-      "enabled": true,
+// The configs of the seeds, word for word: the schema of seed 003, seed 001 in JSON5 with bare keys and a comma at the
+// end, the installation of seed 000.
+//
+//go:embed testdata/seed003.json5
+var seed003 string
 
-      // Which tools require verification
-      "scope": {
-        // Use ONE of include/exclude (mutually exclusive)
-        "include": ["exec", "write", "edit", "apply_patch"]
-        // OR: "exclude": ["read", "session_status"]
-      },
+//go:embed testdata/seed001.json5
+var seed001 string
 
-      // Behavior when verifier is unreachable or times out
-      "failMode": "deny",  // "deny" | "allow"
-
-      // ── Webhook verifier ──
-      "webhook": {
-        "url": "https://my-verifier.example.com/verify",
-        "timeout": 30,  // seconds
-        "headers": {
-          "Authorization": "Bearer ${VERIFIER_TOKEN}"
-        },
-        // Optional HMAC-SHA256 request signing
-        "secret": "${VERIFIER_HMAC_SECRET}"
-      },
-
-      // ── Built-in Telegram verifier ──
-      "telegram": {
-        "enabled": false,
-        "botToken": "${TELEGRAM_VERIFIER_BOT_TOKEN}",
-        "chatId": "123456789",
-        "timeout": 120,  // seconds to wait for user tap
-        "allowedUserIds": [123456789]  // only these users can tap Allow/Deny
-      }
-    }
-  }
-}
-`
-
-// The configuration of seed 001, word for word: JSON5, with bare keys and a comma
-// at the end.
-const seed001 = `// ~/.openclaw/openclaw.json
-{
-  tools: {
-    caution: {
-      // Enable default caution tools (shipped with sensible defaults)
-      defaults: true,
-
-      // Per-tool overrides
-      tools: {
-        "web_fetch":  true,   // default: true
-        "web_search": false,  // default: false
-        "email":      true,   // default: true
-        "webhook":    true,   // default: true
-        "browser":    true,   // default: true
-        "exec":       false,  // default: false
-        "read":       false,  // default: false
-      },
-
-      // Auditor configuration
-      auditor: {
-        model: "fast",        // use a cheap/fast model for audit calls
-        timeoutMs: 3000,      // max time for the audit call
-        failMode: "block",    // "block" | "warn" | "allow" on timeout/error
-      }
-    }
-  }
-}
-`
-
-// The installation of seed 000, word for word.
-const seed000 = `{
-  "plugins": {
-    "load": {
-      "paths": [
-        "/path/to/openclaw-provenance"
-      ]
-    },
-    "entries": {
-      "provenance": {
-        "enabled": true,
-        "config": {
-          "taintPolicy": {
-            "system": "allow",
-            "owner": "allow",
-            "local": "allow",
-            "shared": "confirm",
-            "external": "confirm",
-            "untrusted": "confirm"
-          },
-          "approvalTtlSeconds": 120,
-          "toolOverrides": {
-            "gateway": { "*": "confirm" }
-          }
-        }
-      }
-    }
-  },
-  "hooks": {
-    "internal": {
-      "enabled": true
-    }
-  }
-}
-`
+//go:embed testdata/seed000.json
+var seed000 string
 
 // said reports whether a finding has this place and these words.
 func said(findings []config.Finding, want string) bool {
