@@ -91,8 +91,8 @@ fuzz: ## fuzz every target for FUZZTIME (5m) each
 fuzz-short: ## fuzz every target for SHORTTIME (1s) each, what comes from outside and what people see for SEENTIME (10s)
 	@./scripts/fuzz $(SHORTTIME) $(SEENTIME)
 
-docs: ## write what is generated in docs/: the table of keys
-	@go test ./config ./hook -run '^TestDocs' -docs
+docs: ## write the plugin's list of secrets, which is generated
+	@go test ./hook -run '^TestDocs' -docs
 
 pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium; every view in both widths and themes: make pictures GALLERY=/tmp/gallery
 	@go test ./cmd/verifier -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1
