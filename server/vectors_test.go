@@ -2,45 +2,45 @@ package server_test
 
 import (
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
+
+// vector is a request or an answer that another implementation would try; which members there are depends on what
+// it is.
+type vector struct {
+	Name, Path, RequestID, Body, Signature, WrongSignature, Answer, AnswerSignature, Client, Tool, Digest string
+}
+
+type vectorFile struct {
+	Secret                               string
+	Requests, Answers, Events, Malformed []vector
+}
+
+func vectors(t *testing.T, file string) (v vectorFile) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/spec/" + file)
+	if err == nil {
+		err = json.Unmarshal(text, &v, json.MatchCaseInsensitiveNames(true))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
 
 // The vectors in docs are what another implementation would run; they must be
 // what this one does.
 func TestTheDocumentedVectorsHold(t *testing.T) {
-	text, err := os.ReadFile("../docs/spec/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v struct {
-		Secret   string `json:"secret"`
-		Requests []struct {
-			Name           string `json:"name"`
-			Body           string `json:"body"`
-			Signature      string `json:"signature"`
-			WrongSignature string `json:"wrongSignature"`
-			Client         string `json:"client"`
-			Tool           string `json:"tool"`
-			Digest         string `json:"digest"`
-		} `json:"requests"`
-		Answers []struct {
-			RequestID string `json:"requestId"`
-			Body      string `json:"body"`
-			Signature string `json:"signature"`
-		} `json:"answers"`
-		Malformed []struct {
-			Name string `json:"name"`
-			Body string `json:"body"`
-		} `json:"malformed"`
-	}
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	v := vectors(t, "vectors.json")
 	secret := []byte(v.Secret)
 	for _, r := range v.Requests {
 		if r.WrongSignature != "" {
@@ -55,12 +55,8 @@ func TestTheDocumentedVectorsHold(t *testing.T) {
 			}
 		}
 		call, err := toolcall.Decode([]byte(r.Body))
-		if err != nil {
-			t.Fatalf("%s: %v", r.Name, err)
-		}
-		call.Client = r.Client
-		if call.Tool != r.Tool || call.Digest().String() != r.Digest {
-			t.Errorf("%s: tool %s, digest %s", r.Name, call.Tool, call.Digest())
+		if call.Client = r.Client; err != nil || call.Tool != r.Tool || call.Digest().String() != r.Digest {
+			t.Errorf("%s: tool %s, digest %s, %v", r.Name, call.Tool, call.Digest(), err)
 		}
 	}
 	for _, a := range v.Answers {
@@ -74,6 +70,50 @@ func TestTheDocumentedVectorsHold(t *testing.T) {
 		}
 	}
 	if len(v.Requests) < 2 || len(v.Answers) < 2 || len(v.Malformed) < 5 {
+		t.Error("the file has lost its vectors")
+	}
+}
+
+// The same of events, and of /approve, which the server itself answers.
+func TestTheDocumentedEventVectorsHold(t *testing.T) {
+	v := vectors(t, "event-vectors.json")
+	auth, err := server.NewAuth(map[string][]string{"default": {v.Secret}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := newServer(t, func(o *server.Options) {
+		o.Auth = func() *server.Auth { return auth }
+		o.Desk = &hearing{says: `"exec" approved for 30 minutes by Ann (telegram through default).`}
+		o.Relays = func(client, platform string) bool { return client == "default" && platform == "telegram" }
+		o.Now = func() time.Time { return time.Date(2026, 2, 12, 15, 30, 0, 0, time.UTC) }
+	})
+	approved := 0
+	for _, e := range append(v.Events, v.Malformed...) {
+		if e.Signature == "" {
+			e.Signature = hmac.Sign([]byte(v.Secret), []byte(e.Body))
+		}
+		if hmac.Match(e.Signature, []byte(e.Body), []byte(v.Secret)) != 0 || e.Answer != "" &&
+			!hmac.MatchAnswer([]byte(v.Secret), e.RequestID, []byte(e.Answer), e.AnswerSignature) {
+			t.Errorf("%s: a signature is wrong", e.Name)
+		}
+		var a loop.Answer
+		if strings.HasPrefix(e.Answer, `{"accepted"`) &&
+			(json.Unmarshal([]byte(e.Answer), &a) != nil || string(a.JSON()) != e.Answer) {
+			t.Errorf("%s: we would write %s", e.Name, a.JSON())
+		}
+		if e.Path != "/approve" {
+			continue
+		}
+		approved++
+		w := tell(s, e.Path, e.Body, hmac.RequestHeader, e.Signature)
+		switch got := w.Body.String(); {
+		case e.Answer == "" && !strings.HasPrefix(got, `{"kind":"misunderstood",`), e.Answer != "" && got != e.Answer:
+			t.Errorf("%s: got %s, want %s", e.Name, got, e.Answer)
+		case e.AnswerSignature != "" && w.Header().Get(hmac.AnswerHeader) != e.AnswerSignature:
+			t.Errorf("%s: another signature", e.Name)
+		}
+	}
+	if len(v.Events) < 20 || approved < 3 {
 		t.Error("the file has lost its vectors")
 	}
 }
