@@ -142,6 +142,12 @@ func TestH19ALostStoreIsUntrusted(t *testing.T) {
 			g.Ask(gateway.Sh("date", gateway.OwnerIn("unseen")))
 			g.Restart()
 			g.Ask(gateway.Sh("date", gateway.OwnerIn("after-a-restart")))
+			g.Quit()
+			g.Begin("--accept-loss")
+			g.Allow(gateway.Sh("date", gateway.OwnerIn("new")))
+			g.Ask(gateway.Sh("id", gateway.OwnerIn("seen"))) // born in the loss, stays as it is
+			g.Restart()
+			g.Allow(gateway.Sh("date", gateway.OwnerIn("newer")))
 		})
 	}
 }

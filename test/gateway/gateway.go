@@ -130,13 +130,13 @@ func (g *Gateway) WriteConfig(yaml string) {
 	}
 }
 
-// Begin runs the gateway; after a stop it comes back with the same state.
-func (g *Gateway) Begin() {
+// Begin runs the gateway, with more flags; after a stop it comes back with the same state.
+func (g *Gateway) Begin(flags ...string) {
 	g.t.Helper()
 	g.WriteConfig(g.Config)
 	g.Log, g.Screen = &Output{}, &Output{}
-	g.cmd = exec.CommandContext(context.Background(), Program(g.t), "serve", "--listen", "127.0.0.1:0",
-		"--config", g.ConfigFile(), "--state", g.State.Dir())
+	args := []string{"serve", "--listen", "127.0.0.1:0", "--config", g.ConfigFile(), "--state", g.State.Dir()}
+	g.cmd = exec.CommandContext(context.Background(), Program(g.t), append(args, flags...)...)
 	g.cmd.Env = append(os.Environ(), "HOME="+g.dir, "GORACE=atexit_sleep_ms=0")
 	g.cmd.Stdout, g.cmd.Stderr = g.Screen, g.Log
 	g.dead = make(chan struct{})

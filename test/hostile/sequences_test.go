@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/session"
@@ -33,25 +34,49 @@ func TestSequences(t *testing.T) {
 		config += fmt.Sprintf("%s: [%s], ", client(n), secret(n))
 	}
 	g := gateway.Start(t, config+"}}\n")
+	var wg sync.WaitGroup
+	many := make(chan bool, 16)
+	for n, r := range all {
+		p := &play{t: t, g: g.By(secret(n)), client: client(n), row: r, space: "row" + strconv.Itoa(n)}
+		if p.alone() {
+			continue
+		}
+		many <- true
+		wg.Go(func() {
+			defer func() { <-many }()
+			p.play()
+		})
+	}
+	wg.Wait()
 	for n, r := range all {
 		g.Secret = secret(n)
-		p := &play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}
-		for _, step := range strings.Split(r.setting, "; ") {
-			want := ""
-			if m := outcomes.FindStringSubmatch(step); m != nil {
-				step, want = m[1], m[2]
-			}
-			if got := p.step(step); want != "" && got != want {
-				t.Errorf("%s: %s, not %s: %s", r.at, got, want, step)
-			}
-		}
-		if got := p.step(r.input); got != r.verdict {
-			t.Errorf("%s: %s, not %s: %s (%s)\n  %s", r.at, got, r.verdict, r.input, r.why, p.said)
-		}
-		if strings.Contains(r.setting, "pause") { // which holds for every client
+		if p := (&play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}); p.alone() {
+			p.play()
 			g.Reply(".resume")
 			g.Reply(".resume main")
 		}
+	}
+}
+
+// alone reports whether a row does what holds for every client.
+func (p *play) alone() bool {
+	return strings.Contains(p.row.setting, "pause") || strings.Contains(p.row.setting, "restart")
+}
+
+// play plays a row.
+func (p *play) play() {
+	p.t.Helper()
+	for _, step := range strings.Split(p.row.setting, "; ") {
+		want := ""
+		if m := outcomes.FindStringSubmatch(step); m != nil {
+			step, want = m[1], m[2]
+		}
+		if got := p.step(step); want != "" && got != want {
+			p.t.Errorf("%s: %s, not %s: %s", p.row.at, got, want, step)
+		}
+	}
+	if got := p.step(p.row.input); got != p.row.verdict {
+		p.t.Errorf("%s: %s, not %s: %s (%s)\n  %s", p.row.at, got, p.row.verdict, p.row.input, p.row.why, p.said)
 	}
 }
 
