@@ -3,104 +3,12 @@ package approval_test
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
-
-// counting is a store that knows how often cards were read.
-type counting struct {
-	approval.Store
-	loads atomic.Int64
-}
-
-func (c *counting) Load(ctx context.Context, ids ...string) ([]approval.Stored, time.Time, error) {
-	defer c.loads.Add(1)
-	return c.Store.Load(ctx, ids...)
-}
-
-// waits returns once a call has been put to people and has read its card.
-func (c *counting) waits(t *testing.T) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); c.loads.Load() < loadsToWait; {
-		if time.Now().After(end) {
-			t.Fatal("the call does not wait")
-		}
-		<-time.After(time.Millisecond)
-	}
-}
-
-// loadsToWait are those of a call that begins to wait: as its card is put up, and
-// as it looks whether it was answered since.
-const loadsToWait = 2
-
-// Thousands may be held. A pause is not for all of them to reread their cards,
-// and whom it binds needs none: whatever the card says, nothing passes.
-func TestAPauseIsForThoseItBindsAndTheyNeedNotLookAtTheirCards(t *testing.T) {
-	s := &counting{Store: openStore(t)}
-	d := openDesk(t, s, func(o *approval.Options) { o.Poll = time.Hour })
-	ruling := ask(t, d, nil)
-	s.waits(t)
-	for _, line := range []string{".pause another", ".pause main"} {
-		if _, err := types(d, line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r := <-ruling; !r.Paused || r.Yes {
-		t.Errorf("got %+v", r)
-	}
-	d.Close() // the request is taken off its card by now
-	if n := s.loads.Load(); n != loadsToWait+1 {
-		t.Errorf("the card was read %d times", n)
-	}
-}
-
-func TestAWaitThatTheDeskEndsLeavesTheCardForOneRetry(t *testing.T) {
-	s := &counting{Store: openStore(t)}
-	first := openDesk(t, s, nil)
-	r := request(nil)
-	ruling := ask(t, first, func(into *approval.Request) { *into = r })
-	s.waits(t)
-	first.Stop()
-	if r := <-ruling; !r.Stopped || r.Yes {
-		t.Errorf("got %+v", r)
-	}
-	first.Close()
-	d := openDesk(t, s, nil)
-	cards, _, err := d.Waiting(t.Context())
-	if err != nil || len(cards) != 1 || len(cards[0].Questions[0].Holders) != 0 {
-		t.Fatalf("waiting: %+v, %v", cards, err)
-	}
-	tap(t, d, alice, cards[0].Handle(approval.AllowOnce), "")
-	r.ID, r.Waiting = "again", cards[0].ID
-	if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Yes {
-		t.Errorf("the retry got %+v", got)
-	}
-}
-
-// The caller stops waiting long before the question ends.
-func TestALateYesIsUsedByTheRetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := openDesk(t, openStore(t), nil)
-		r := request(nil)
-		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); got.Yes || got.Ref == "" {
-			t.Fatalf("without an answer it got %+v", got)
-		}
-		<-time.After(20 * time.Minute) // of the test's own clock
-		cards, now, err := d.Waiting(t.Context())
-		if err != nil || len(cards) != 1 {
-			t.Fatalf("waiting: %+v, %v", cards, err)
-		}
-		tap(t, d, alice, cards[0].Handle(approval.AllowOnce), "")
-		r.ID, r.Waiting, r.Now = "again", cards[0].ID, now
-		if got := <-ask(t, d, func(into *approval.Request) { *into = r }); !got.Yes {
-			t.Errorf("the retry got %+v", got)
-		}
-	})
-}
 
 // A no holds for the same call for ten minutes or until the user writes again, and then people may think again.
 func TestANoEndsBeforeTheQuestionWould(t *testing.T) {

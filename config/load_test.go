@@ -204,15 +204,3 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
-
-func TestEveryPatternThatIsWrongIsNamed(t *testing.T) {
-	_, _, err := config.Parse("v.yaml", []byte("redact:\n  fields: ['-']\n  patterns:\n    - {regex: '[0-9'}\n    - {regex: 'a+', example: bbb}\n    - {regex: 'a*'}\n"), os.LookupEnv, chats)
-	all, _ := errors.AsType[config.Errors](err)
-	var at []string
-	for _, e := range all {
-		at = append(at, fmt.Sprint(e.Line, " ", e.Path))
-	}
-	if want := "[2 redact.fields[0] 4 redact.patterns[0].regex 5 redact.patterns[1].example 6 redact.patterns[2].regex]"; fmt.Sprint(at) != want {
-		t.Errorf("got  %v\nwant %s", at, want)
-	}
-}

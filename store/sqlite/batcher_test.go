@@ -263,27 +263,6 @@ func TestAConversationInUseIsNotSwept(t *testing.T) {
 	}
 }
 
-func TestACardThatCannotServeGivesWay(t *testing.T) {
-	s := open(t, database(t), sqlite.Options{})
-	a := admission(0, 0)
-	admit(t, s, a)
-	place := func(id, instead string) approval.Placement {
-		p, err := s.Place(t.Context(), approval.Draft{
-			ID: a.Conversation.Hash()[:2] + id, Conversation: a.Conversation, Digests: []string{"d"}, Instead: instead,
-			CodeSeal: "seal " + id, Live: time.Hour, MaxOpen: 5,
-		})
-		must(t, err)
-		return p
-	}
-	first := place("01", "")
-	if p := place("02", ""); p.State != approval.Shared || p.ID != first.ID {
-		t.Fatalf("a second card about the same: %+v", p)
-	}
-	if p := place("03", first.ID); p.State != approval.New {
-		t.Fatalf("a card instead of the first: %+v", p)
-	}
-}
-
 // TestAStoreOpensOnASlowDisk: no call waits yet, so the time that a call has is no bound for the first writes.
 func TestAStoreOpensOnASlowDisk(t *testing.T) {
 	t.Parallel()
