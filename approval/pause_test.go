@@ -35,11 +35,11 @@ func (f *flaky) Pauses(ctx context.Context) (map[string]string, error) {
 	return f.Store.Pauses(ctx)
 }
 
-// slow is a store in which something happens right after its pauses were read, or
-// right before one is written, for an owner's command and not by the way; once.
+// slow is a store in which something happens right before a pause is written, for an owner's command and not by the
+// way; once.
 type slow struct {
 	approval.Store
-	read, write atomic.Pointer[func()]
+	write atomic.Pointer[func()]
 }
 
 // spoken marks what is done for an owner's command.
@@ -54,50 +54,9 @@ func once(ctx context.Context, what *atomic.Pointer[func()]) {
 	}
 }
 
-func (s *slow) Pauses(ctx context.Context) (map[string]string, error) {
-	words, err := s.Store.Pauses(ctx)
-	once(ctx, &s.read)
-	return words, err
-}
-
 func (s *slow) Pause(ctx context.Context, scope, word string) error {
 	once(ctx, &s.write)
 	return s.Store.Pause(ctx, scope, word)
-}
-
-// TestTheOwnersOwnWordIsNobodyElses: pauses are read and calls are admitted while
-// the owner speaks, and nobody is said to write to the store for that.
-func TestTheOwnersOwnWordIsNobodyElses(t *testing.T) {
-	s, record := &slow{Store: openStore(t)}, &ledger{}
-	d := openDesk(t, s, func(o *approval.Options) { o.Record = record })
-	says := func(line string) {
-		t.Helper()
-		if o, err := types(d, line); err != nil || o.Kind != approval.Replied {
-			t.Errorf("%s: %+v, %v", line, o, err)
-		}
-	}
-	meanwhile := func(at *atomic.Pointer[func()], what func()) { at.Store(&what) }
-
-	meanwhile(&s.read, func() { says(".pause main") })
-	says(".resume other") // looks first
-	meanwhile(&s.read, func() { says(".resume main") })
-	says(".resume other")
-	meanwhile(&s.write, func() {
-		if err := d.Pauses.Changed(t.Context(), d.Pauses.View("main"), [2]string{}); err != nil { // as a call finds the store
-			t.Error(err)
-		}
-	})
-	says(".pause main")
-	if s.read.Load() != nil || s.write.Load() != nil {
-		t.Error("nothing happened meanwhile")
-	}
-	if notes := record.of(audit.KindNote); len(notes) != 0 || !d.Pauses.View("main").On {
-		t.Errorf("the record says %+v; paused: %v", notes, d.Pauses.View("main").On)
-	}
-	words, err := s.Store.Pauses(t.Context())
-	if err != nil || words["main"] != d.Pauses.View("main").Own {
-		t.Errorf("the store has %q, %v", words, err)
-	}
 }
 
 func types(d *approval.Desk, line string) (approval.Outcome, error) {

@@ -111,6 +111,12 @@ func TestDoors(t *testing.T) {
 	if len(desk.heard) != told || desk.asked != nil {
 		t.Errorf("the desk heard %+v and was asked about %q", desk.heard, desk.asked)
 	}
+	// Where the owner switched nothing on, nobody is believed.
+	s, _ = newServer(t, func(o *server.Options) { o.Desk, o.Now = desk, noon })
+	body := typed(".pending", annsChat)
+	if w := tell(s, "/approve", body, signed(body)...); !strings.Contains(w.Body.String(), `"kind":"unauthorised"`) {
+		t.Errorf("got %s", w.Body)
+	}
 }
 
 func knock(s *server.Server, method, path, body, who string) *httptest.ResponseRecorder {
