@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,33 +11,18 @@ import (
 
 func TestBackwardIsReadBackwards(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "record.jsonl")
-	_, key, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := Open(path, Options{Key: key, Rotation: Rotation{Bytes: 200 << 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mustOpen(t, path, rotating(200<<10))
 	for i := range 2000 { // over several blocks and files, in lines of all lengths
-		if err := log.Append(Entry{Kind: KindNote, Note: fmt.Sprint(i, strings.Repeat("x", i%700))}); err != nil {
-			t.Fatal(err)
-		}
+		mustAppend(t, log, fmt.Sprint(i, strings.Repeat("x", i%700)))
 	}
-	if err := log.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustClose(t, log)
 	files, err := Files(path)
 	if err != nil || len(files) < 2 {
 		t.Fatal(files, err)
 	}
 	var forward, backwards []uint64
 	for _, file := range files {
-		f, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for l, err := range Read(bytes.NewReader(f)) {
+		for l, err := range Read(bytes.NewReader(contents(t, file))) {
 			if err != nil {
 				t.Fatal(err)
 			}

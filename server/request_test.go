@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 var drawn = regexp.MustCompile(`^[a-z2-9]{16}$`)
@@ -53,32 +50,6 @@ func TestALogLineNamesItsRequest(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "hunter2") {
 		t.Errorf("the log holds what was sent:\n%s", &log)
-	}
-}
-
-// teller says in the log that it was asked, and then breaks.
-type teller struct {
-	decider
-	log *slog.Logger
-}
-
-func (t *teller) Verify(ctx context.Context, _ *toolcall.Call) verifier.Decision {
-	t.log.InfoContext(ctx, "asked")
-	panic("broken")
-}
-
-func TestWhatADecisionLogsNamesItsRequest(t *testing.T) {
-	var log bytes.Buffer
-	s, _ := newServer(t, func(o *server.Options) {
-		o.Log = slog.New(server.WithRequestIDs(slog.NewTextHandler(&log, nil)))
-		o.Verifier = &teller{log: o.Log}
-	})
-	body := numbered(1)
-	w := post(s, body, signed(body)...)
-	for _, line := range []string{"msg=asked", `msg="a request ended in a panic"`} {
-		if !regexp.MustCompile(line + `.* rid=` + w.Header().Get(server.RequestIDHeader) + `\b`).MatchString(log.String()) {
-			t.Errorf("%s does not name its request in\n%s", line, &log)
-		}
 	}
 }
 
