@@ -191,16 +191,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// String returns the word that is typed for the verb. Only tests need it.
-func (v Verb) String() string {
-	for _, w := range words {
-		if w.verb == v {
-			return w.word
-		}
-	}
-	return "none"
-}
-
 // String returns a text that parses to the same command. Only tests need it.
 func (c Command) String() string {
 	switch c.Verb {

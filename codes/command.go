@@ -2,6 +2,7 @@ package codes
 
 import (
 	"errors"
+	"log/slog"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,6 +27,16 @@ const (
 	Sources
 	Pair
 )
+
+// String returns the word that is typed for the verb.
+func (v Verb) String() string {
+	for _, w := range words {
+		if w.verb == v {
+			return w.word
+		}
+	}
+	return "none"
+}
 
 // Command is one parsed message.
 type Command struct {
@@ -254,3 +265,7 @@ func lowerASCII(s string) string {
 	}
 	return string(b)
 }
+
+// LogValue implements [slog.LogValuer], so that logging a command does not log
+// its code.
+func (c Command) LogValue() slog.Value { return slog.StringValue(c.Verb.String()) }
