@@ -90,7 +90,10 @@ type Host struct {
 	Port string // "" where the command leaves it open
 }
 
-// ParseIn reads a command line as bash would. It starts in a directory: where it is not "", as after cd.
+// Parse reads a command line as bash would.
+func Parse(text string) Command { return ParseIn("", text) }
+
+// ParseIn reads a command line that starts in a directory: where it is not "", as after cd.
 func ParseIn(dir, text string) Command {
 	r := newReader(dir)
 	r.parse(text)

@@ -48,7 +48,7 @@ func TestH107Corpora(t *testing.T) {
 			t.Fatalf("%d spellings", len(texts))
 		}
 		for _, text := range texts {
-			c := command.ParseIn("", text)
+			c := command.Parse(text)
 			for what, holds := range all {
 				if !holds(&c) {
 					t.Errorf("%s: %q is not %s: %+v", file, text, what, c)
@@ -132,7 +132,7 @@ func TestH185ABuildBesideMakesNoBuild(t *testing.T) {
 		for _, text := range lines(t, file) {
 			for _, build := range []string{"make test", "git commit -m x"} {
 				for _, both := range []string{text + " && " + build, build + "; " + text} {
-					if c := command.ParseIn("", both); c.Builds() && !partOfBuilds[text] {
+					if c := command.Parse(both); c.Builds() && !partOfBuilds[text] {
 						t.Errorf("%q: %+v", both, c)
 					}
 				}
@@ -140,7 +140,7 @@ func TestH185ABuildBesideMakesNoBuild(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"git show HEAD", "git branch", "git log -1", "git stash list"} {
-		if c := command.ParseIn("", text); c.Builds() {
+		if c := command.Parse(text); c.Builds() {
 			t.Errorf("%q: %+v", text, c)
 		}
 	}
@@ -164,7 +164,7 @@ func TestArgvNeedsNoQuotes(t *testing.T) {
 
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
-		command.ParseIn("", "cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
+		command.Parse("cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
 	}
 }
 

@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var c command.Command
-		if took := cputest.Time(func() { c = command.ParseIn("", text) }); took > 2*time.Second {
+		if took := cputest.Time(func() { c = command.Parse(text) }); took > 2*time.Second {
 			t.Errorf("%d bytes took %s", len(text), took)
 		}
 		if c.Harmless() && (c.Fetches() || !c.Contained()) || c.Builds() && (c.Harmless() || !c.Contained()) {
@@ -28,7 +28,7 @@ func FuzzParse(f *testing.F) {
 			if strings.Contains(text, "<<") || strings.HasSuffix(text, `\`) {
 				break // the rest may be a here-document's text
 			}
-			if c := command.ParseIn("", more); c.Harmless() || c.Builds() {
+			if c := command.Parse(more); c.Harmless() || c.Builds() {
 				t.Errorf("%q is harmless: %+v", more, c)
 			}
 		}
@@ -39,14 +39,14 @@ func FuzzParse(f *testing.F) {
 func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
 	for _, piece := range []string{"(", "$(", "${", "`", "if ", "while ", "{ ", "! ", "[[ ( ", "$((", "((", "a=(", "time ", "x | ", "x && ", "<(", "case x in x) ", "f() ", "function f ", "\"$(", "sh -c ", "{a,", "<<a ", "\\", "-", "sudo ", "'", "\n", "env ", "xargs ", "coproc ", "$((1+", "1?", "a b ", "a=$a; ", "a=$b b=$a c=$a$b; ", "cat $a{b,c} ", "ls|sort|", "cd a; ", "$a$", "for a in $a; do ", "{a,b}{", "cat ${a} "} {
 		var c command.Command
-		if took := cputest.Time(func() { c = command.ParseIn("", strings.Repeat(piece, (64<<10)/len(piece))) }); took > 2*time.Second {
+		if took := cputest.Time(func() { c = command.Parse(strings.Repeat(piece, (64<<10)/len(piece))) }); took > 2*time.Second {
 			t.Errorf("%q took %s", piece, took)
 		}
 		if piece != "\n" && !strings.HasSuffix(piece, "; ") && c.Harmless() {
 			t.Errorf("%q is harmless", piece)
 		}
 	}
-	if c := command.ParseIn("", "ls " + strings.Repeat("a ", 64<<10)); c.Harmless() {
+	if c := command.Parse("ls " + strings.Repeat("a ", 64<<10)); c.Harmless() {
 		t.Error("a very long command is harmless")
 	}
 }

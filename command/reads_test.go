@@ -65,7 +65,7 @@ func TestWhatACommandReads(t *testing.T) {
 // TestCommandsThatPrintNoNames: what takes names from them may get any.
 func TestCommandsThatPrintNoNames(t *testing.T) {
 	for _, text := range []string{"cat $(which)", "cat $(ls -d)", "cat $(grep -l x)", "grep -l x | xargs cat", `cat "$(which)/x"`} {
-		c := command.ParseIn("", text)
+		c := command.Parse(text)
 		if !slices.ContainsFunc(c.Reads, func(r command.Read) bool { return r.Unknown() }) {
 			t.Errorf("%s reads %s", text, told(&c))
 		}

@@ -70,6 +70,17 @@ func Read(r io.Reader) ([]Tool, error) {
 	return found, nil
 }
 
+// ReadOne reads what a server says of one tool. What can't be read is a tool of which nothing is known.
+func ReadOne(name string, text []byte) Tool {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(text, &members) != nil {
+		return Tool{Name: name}
+	}
+	t := toolOf(name, members)
+	t.Name = name
+	return t
+}
+
 // Merge sorts tools by name. Where one name is there twice, however it is spelled, what either says counts.
 func Merge(found []Tool) []Tool {
 	slices.SortStableFunc(found, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/label"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -20,8 +21,9 @@ import (
 
 // LabelCmd proposes what tools do from their catalogues.
 type LabelCmd struct {
-	configFlag
+	gatewayFlags
 	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list."`
+	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
 	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
@@ -39,7 +41,7 @@ func (c *LabelCmd) Run(a *app) error {
 		return err
 	}
 	if len(tools) == 0 {
-		return &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list"}
+		return &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list, or use --seen"}
 	}
 	file, known, err := c.file()
 	if err != nil {
@@ -130,6 +132,20 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 			}
 		}
 		all = append(all, read...)
+	}
+	if !c.Seen {
+		return label.Merge(all), nil
+	}
+	kept, err := c.definitions()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := kept.List(hook.ToolNames())
+	if err != nil {
+		return nil, &failure{text: "what servers said of their tools can't be read: " + err.Error(), hint: "look at " + kept.Dir}
+	}
+	for i := range seen {
+		all = append(all, label.ReadOne("mcp__"+seen[i].Server+"__"+seen[i].Tool, []byte(seen[i].Text)))
 	}
 	return label.Merge(all), nil
 }
@@ -227,7 +243,7 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 	if !c.AskModel {
 		return nil, nil
 	}
-	cfg, err := c.quietConfig(a)
+	cfg, err := (&configFlag{Config: c.Config}).quietConfig(a)
 	if err != nil {
 		return nil, err
 	}
