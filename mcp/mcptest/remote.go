@@ -46,7 +46,7 @@ func (s *Remote) Becomes(h http.HandlerFunc) {
 }
 
 func (s *Remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	body, _ := io.ReadAll(q.Body) //nolint:errcheck // a test misses it then
+	body, _ := io.ReadAll(q.Body)
 	var header strings.Builder
 	q.Header.Write(&header) //nolint:errcheck // a test misses it then
 	s.mu.Lock()

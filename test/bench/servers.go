@@ -38,7 +38,7 @@ var kinds = []kind{
 func floor(role string) func(*bench, string, string) (*exec.Cmd, error) {
 	return func(_ *bench, _, address string) (*exec.Cmd, error) {
 		self, err := os.Executable()
-		cmd := exec.Command(self)
+		cmd := exec.CommandContext(context.Background(), self)
 		cmd.Env = append(os.Environ(), roleVariable+"="+role, listenVariable+"="+address, secretVariable+"="+secret)
 		return cmd, err
 	}
@@ -54,7 +54,7 @@ func ours(database string) func(*bench, string, string) (*exec.Cmd, error) {
 		}
 		file := filepath.Join(dir, "verifier.yaml")
 		state := filepath.Join(dir, "state")
-		cmd := exec.Command(filepath.Join(b.dir, "verifier"), "serve", "--config", file, "--state", state)
+		cmd := exec.CommandContext(context.Background(), filepath.Join(b.dir, "verifier"), "serve", "--config", file, "--state", state)
 		cmd.Env = append(os.Environ(), "HOME="+dir)
 		return cmd, os.WriteFile(file, []byte(config), 0o600)
 	}
@@ -80,7 +80,7 @@ decision := "confirm" if {
 
 func opa(b *bench, dir, address string) (*exec.Cmd, error) {
 	file := filepath.Join(dir, "policy.rego")
-	return exec.Command(filepath.Join(b.o.others, "opa"), "run", "--server", "--addr", address, "--log-level", "error",
+	return exec.CommandContext(context.Background(), filepath.Join(b.o.others, "opa"), "run", "--server", "--addr", address, "--log-level", "error",
 		"--skip-version-check", file), os.WriteFile(file, []byte(regoPolicy), 0o600)
 }
 
@@ -126,7 +126,7 @@ func (b *bench) start(ctx context.Context, k kind) (*server, error) {
 // ready waits for an answer: from ours, that calls can be decided.
 func (s *server) ready(ctx context.Context) error {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		c, err := net.Dial("tcp", s.address)
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
 		if err == nil {
 			_ = c.Close()
 			if !strings.HasPrefix(s.title, "ours") {

@@ -183,7 +183,7 @@ func stopGateway(w *world, r *rand.Rand) (func() error, error) {
 func slowRecord(w *world, r *rand.Rand) (func() error, error) {
 	g := one(r, w.gateways[:])
 	delay := fmt.Sprintf("inject=write:delay_enter=%d", (20+r.IntN(180))*1000)
-	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", filepath.Join(w.dir, "strace.log"), "-P", filepath.Join(g.state, "record.jsonl"), //nolint:gosec,noctx // ended below
+	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", filepath.Join(w.dir, "strace.log"), "-P", filepath.Join(g.state, "record.jsonl"), //nolint:noctx // ended below
 		"-e", "trace=write", "-e", delay, "-p", fmt.Sprint(g.pid()))
 	if err := cmd.Start(); err != nil {
 		return func() error { return nil }, err

@@ -148,7 +148,7 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 }
 
 func command(ctx context.Context, name string, args ...string) error {
-	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput() //nolint:gosec // the programs of a run
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, out)
 	}

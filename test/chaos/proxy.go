@@ -26,7 +26,7 @@ func openToxiproxy(ctx context.Context, binary, dir string) (*toxiproxy, error) 
 	}
 	t := &toxiproxy{url: "http://" + local(port)}
 	t.process = &process{name: "toxiproxy", log: dir + "/toxiproxy.log", make: func() *exec.Cmd {
-		return exec.Command(binary, "-host", "127.0.0.1", "-port", fmt.Sprint(port)) //nolint:gosec,noctx // ended by its owner
+		return exec.Command(binary, "-host", "127.0.0.1", "-port", fmt.Sprint(port)) //nolint:noctx // ended by its owner
 	}}
 	if err := t.start(); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func (r *redis) server(name, conf string, args ...string) (*process, error) {
 		return nil, err
 	}
 	p := &process{name: name, log: home + "/log", make: func() *exec.Cmd {
-		cmd := exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:gosec,noctx // ended by its owner
+		cmd := exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:noctx // ended by its owner
 		cmd.Env = os.Environ()
 		if r.tools.shim != "" && len(args) == 0 {
 			cmd.Env = append(cmd.Env, "LD_PRELOAD="+r.tools.shim, "CHAOS_SHIM="+r.knobs.path)
@@ -265,8 +265,8 @@ type knobs struct {
 }
 
 func (k *knobs) set(clock, disk time.Duration) error {
-	b := binary.NativeEndian.AppendUint64(nil, uint64(clock.Milliseconds())) //nolint:gosec // read as signed again
-	b = binary.NativeEndian.AppendUint64(b, uint64(disk.Milliseconds()))     //nolint:gosec // read as signed again
+	b := binary.NativeEndian.AppendUint64(nil, uint64(clock.Milliseconds()))
+	b = binary.NativeEndian.AppendUint64(b, uint64(disk.Milliseconds()))
 	began := time.Now()
 	f, err := os.OpenFile(k.path, os.O_CREATE|os.O_WRONLY, 0o600) // not truncated: it is mapped
 	if err != nil {

@@ -57,7 +57,7 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 
 // random is a source of its own for each part, from the seed of the run: what is done is the same for the same seed,
 // and when it meets what is the machine's.
-func (w *world) random(part int) *rand.Rand { return rand.New(rand.NewPCG(w.seed, uint64(part))) } //nolint:gosec // a run must be repeatable
+func (w *world) random(part int) *rand.Rand { return rand.New(rand.NewPCG(w.seed, uint64(part))) }
 
 // fire lets agents call and the owner tap while faults strike, until the calls are used up or ctx ends.
 func (w *world) fire(ctx context.Context) {
@@ -95,7 +95,7 @@ func (w *world) aftermath(ctx context.Context) error {
 		cancel()
 		owner.Wait()
 		if !last.allowed {
-			return fmt.Errorf("the owner's yes on %s lets no call pass: %s %v", where.name, last.reason, last.fault)
+			return fmt.Errorf("the owner's yes on %s lets no call pass: %s: %w", where.name, last.reason, last.fault)
 		}
 	}
 	return nil

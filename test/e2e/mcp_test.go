@@ -60,7 +60,7 @@ func gatedBy(t *testing.T, g *gateway.Gateway, seen string, flags ...string) *ga
 		defer close(out.done)
 		io.Copy(writes, from) //nolint:errcheck // the client sees the end
 		_ = out.cmd.Wait()    // how it ends is not said here
-		writes.Close()        //nolint:errcheck // it can't fail
+		writes.Close()
 	}()
 	out.in, out.Client = to, mcptest.NewClient(t, to, reads)
 	t.Cleanup(func() { out.end(syscall.SIGTERM) })
