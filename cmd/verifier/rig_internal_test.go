@@ -23,14 +23,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels/terminal"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/store/redistest"
-	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // rig is a whole gateway on a loopback port, and a client that signs.
@@ -373,53 +370,10 @@ func (r *rig) deny(c call) answer {
 	return a
 }
 
-// kept is the record line by line.
-func (r *rig) kept() []audit.Line {
-	r.t.Helper()
-	f, err := os.Open(r.state.Record())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer f.Close()
-	var lines []audit.Line
-	for l, err := range audit.Read(f) {
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		lines = append(lines, l)
-	}
-	return lines
-}
-
-// decisions are the entries about one request, in order.
-func (r *rig) decisions(id string) []audit.Entry {
-	r.t.Helper()
-	var found []audit.Entry
-	for _, l := range r.kept() {
-		if l.Kind == audit.KindDecision && l.RequestID == id {
-			found = append(found, l.Entry)
-		}
-	}
-	return found
-}
-
 // twin sends the very same bytes again.
 func (r *rig) twin(body []byte) answer {
 	r.t.Helper()
 	return r.post(body, hmac.Sign([]byte(r.secret), body))
-}
-
-// later sends bytes and lets them wait. The context is the client's connection.
-func (r *rig) later(ctx context.Context, body []byte) <-chan answer {
-	out := make(chan answer, 1)
-	go func() {
-		a, err := r.try(ctx, body, hmac.Sign([]byte(r.secret), body))
-		if err != nil {
-			a.raw = err.Error()
-		}
-		out <- a
-	}()
-	return out
 }
 
 // execWith is a command with other params of OpenClaw's exec.
@@ -432,23 +386,8 @@ func sendsTo(to, text string, m map[string]any) call {
 	return call{tool: "message", params: fmt.Sprintf(`{"action":"send","target":%q,"text":%q}`, to, text), context: m}
 }
 
-// restricted sends a call that even the owner's own conversation may not make.
-func (r *rig) restricted(c call) {
-	r.t.Helper()
-	a := r.deny(c)
-	if a.Ref != "" && !strings.HasPrefix(a.Reason, "Not permitted here") {
-		r.t.Errorf("%s %s: %s", c.tool, c.params, a.raw)
-	}
-	if e := r.last(); e.Mode != "restrict" {
-		r.t.Errorf("%s %s: mode %s, %q", c.tool, c.params, e.Mode, e.Why)
-	}
-}
-
 // The ids are OpenClaw's, and so are the shapes of what follows: a run of a job's
 // own session says nothing of who started it, and looks like a webhook's.
-
-// always is an override that says the same at every level.
-func always(m taint.Mode) policy.Override { return policy.Override{Any: &m} }
 
 // asks sends a call that must wait for a person, says no, and returns the card.
 func (r *rig) asks(c call) string {
@@ -457,27 +396,6 @@ func (r *rig) asks(c call) string {
 	card := r.waits()
 	r.refuse(card.Ref, "")
 	return strings.Join(strings.Fields(card.Text), " ")
-}
-
-// noExec is a policy that restricts commands.
-func noExec(c *config.Config) {
-	c.Policy.ToolOverrides = map[string]policy.Override{"exec": always(taint.Restrict)}
-}
-
-// wantRestricted checks that a request is denied by the policy in force, and that
-// the record says so.
-func (r *rig) wantRestricted(what string, a answer, id string) {
-	r.t.Helper()
-	if a.Decision != "deny" || !strings.HasPrefix(a.Reason, "Not permitted here") {
-		r.t.Errorf("%s: got %d %s, want it not to be permitted", what, a.status, a.raw)
-	}
-	all := r.decisions(id)
-	if len(all) == 0 {
-		r.t.Fatalf("%s: nothing is recorded", what)
-	}
-	if e := all[len(all)-1]; e.Decision != audit.Deny || e.Mode != "restrict" {
-		r.t.Errorf("%s: the record says %+v", what, e)
-	}
 }
 
 // approved lets a call pass by a person's yes.

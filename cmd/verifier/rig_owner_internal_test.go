@@ -141,9 +141,6 @@ func (r *rig) holders(ref string) int {
 	return 0
 }
 
-// editable is the context of a call whose runtime can run other arguments.
-func editable(session string) map[string]any { return with(unvouched(session), "edits", true) }
-
 // editTwice is the owner's answer with other arguments, confirmed.
 func (r *rig) editTwice(ref, params string) verdict {
 	r.t.Helper()

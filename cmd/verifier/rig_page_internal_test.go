@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/config"
 )
 
 // loginLink is what `verifier login` prints.
@@ -76,20 +74,6 @@ func (v *visit) enter(link string) string {
 	}
 	return body
 }
-
-// field is a value that stands on a page, before the button that is named.
-func field(page, name, button string) string {
-	page, _, _ = strings.Cut(page, ">"+button+"<")
-	_, value, _ := strings.Cut(page[strings.LastIndex(page, `name="`+name+`"`):], `value="`)
-	value, _, _ = strings.Cut(value, `"`)
-	return value
-}
-
-// unhurried holds calls for as long as a test on a busy machine may need to get to the answer.
-func unhurried(c *config.Config) { c.Webhook.Hold, c.Webhook.MaxHold = time.Minute, time.Minute }
-
-// inGroup is the context of the owner's message in a group: it asks.
-func inGroup(session string) map[string]any { return with(ownerIn(session), "groupId", "g1") }
 
 // cardID is the id of an open card.
 func (r *rig) cardID(ref string) string {
