@@ -12,9 +12,9 @@ import (
 )
 
 // redisKind is a real Redis that keeps nothing on disk.
-var redisKind = kind{title: "Redis", command: func(_ *bench, dir, address string) (*exec.Cmd, error) {
-	_, port, err := net.SplitHostPort(address)
-	return exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", ""), err
+var redisKind = kind{title: "Redis", command: func(ctx context.Context, _ *bench, dir, addr string) (*exec.Cmd, error) {
+	host, port, err := net.SplitHostPort(addr)
+	return exec.CommandContext(ctx, "redis-server", "--port", port, "--bind", host, "--dir", dir, "--save", ""), err
 }}
 
 // redisServer is one that runs, and how it is asked about itself.

@@ -19,11 +19,13 @@ import (
 // kind is one of the servers that are compared.
 type kind struct {
 	name, title string
-	command     func(b *bench, dir, address string) (*exec.Cmd, error)
+	command     starter
 	request     func(call []byte) []byte
 	yes         string // what its allow holds
 	env         []string
 }
+
+type starter func(ctx context.Context, b *bench, dir, address string) (*exec.Cmd, error)
 
 // kinds are measured and shown in this order; the first is the unit.
 var kinds = []kind{
@@ -35,18 +37,18 @@ var kinds = []kind{
 }
 
 // floor is this program again.
-func floor(role string) func(*bench, string, string) (*exec.Cmd, error) {
-	return func(_ *bench, _, address string) (*exec.Cmd, error) {
+func floor(role string) starter {
+	return func(ctx context.Context, _ *bench, _, address string) (*exec.Cmd, error) {
 		self, err := os.Executable()
-		cmd := exec.CommandContext(context.Background(), self)
+		cmd := exec.CommandContext(ctx, self)
 		cmd.Env = append(os.Environ(), roleVariable+"="+role, listenVariable+"="+address, secretVariable+"="+secret)
 		return cmd, err
 	}
 }
 
 // ours is the real program with its defaults; database is a fresh one of Redis, or empty.
-func ours(database string) func(*bench, string, string) (*exec.Cmd, error) {
-	return func(b *bench, dir, address string) (*exec.Cmd, error) {
+func ours(database string) starter {
+	return func(ctx context.Context, b *bench, dir, address string) (*exec.Cmd, error) {
 		config := fmt.Sprintf("listen: %s\nownerToken: %s\nwebhook: {secret: %s}\n", address, ownerToken, secret)
 		if database != "" {
 			b.databases++
@@ -54,7 +56,7 @@ func ours(database string) func(*bench, string, string) (*exec.Cmd, error) {
 		}
 		file := filepath.Join(dir, "verifier.yaml")
 		state := filepath.Join(dir, "state")
-		cmd := exec.CommandContext(context.Background(), filepath.Join(b.dir, "verifier"), "serve", "--config", file, "--state", state)
+		cmd := exec.CommandContext(ctx, filepath.Join(b.dir, "verifier"), "serve", "--config", file, "--state", state)
 		cmd.Env = append(os.Environ(), "HOME="+dir)
 		return cmd, os.WriteFile(file, []byte(config), 0o600)
 	}
@@ -78,10 +80,10 @@ decision := "confirm" if {
 }
 `
 
-func opa(b *bench, dir, address string) (*exec.Cmd, error) {
+func opa(ctx context.Context, b *bench, dir, address string) (*exec.Cmd, error) {
 	file := filepath.Join(dir, "policy.rego")
-	return exec.CommandContext(context.Background(), filepath.Join(b.o.others, "opa"), "run", "--server", "--addr", address, "--log-level", "error",
-		"--skip-version-check", file), os.WriteFile(file, []byte(regoPolicy), 0o600)
+	return exec.CommandContext(ctx, filepath.Join(b.o.others, "opa"), "run", "--server", "--addr", address,
+		"--log-level", "error", "--skip-version-check", file), os.WriteFile(file, []byte(regoPolicy), 0o600)
 }
 
 // server is a process that serves.
@@ -104,7 +106,7 @@ func (b *bench) start(ctx context.Context, k kind) (*server, error) {
 	if s.address, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
-	if s.cmd, err = k.command(b, dir, s.address); err != nil {
+	if s.cmd, err = k.command(ctx, b, dir, s.address); err != nil {
 		return nil, err
 	}
 	s.load = &load{address: s.address, yes: k.yes}

@@ -49,8 +49,10 @@ type agents struct {
 
 func newAgents(g [2]*gateway, calls int) *agents {
 	a := &agents{gateways: g, asking: make(chan struct{}, 4), http: &http.Client{
-		Timeout:   hold + 10*time.Second,
-		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 32},
+		Timeout: hold + 10*time.Second,
+		Transport: &http.Transport{
+			DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 32,
+		},
 	}}
 	a.left.Store(int64(calls))
 	return a
@@ -62,7 +64,8 @@ const tolerance = 5 * time.Minute
 // draft makes a call to a gateway. The clock that it is made by may be wrong.
 func (a *agents) draft(conversation int, tool, mark string, to int, clock time.Duration) *call {
 	n := a.serial.Add(1)
-	c := &call{id: fmt.Sprint("request-", n), conversation: conversation, tool: tool, mark: mark, to: to, stamp: time.Now().Add(clock)}
+	c := &call{id: fmt.Sprint("request-", n), conversation: conversation, tool: tool, mark: mark, to: to}
+	c.stamp = time.Now().Add(clock)
 	params := fmt.Sprintf(`{"command":"uname %s"}`, mark)
 	switch tool {
 	case "read":
@@ -106,10 +109,11 @@ func (a *agents) send(ctx context.Context, c *call) *call {
 	return c
 }
 
-// post is one exchange; what it returns is what was wrong with it. It outlives the run: every call that was begun is seen
-// to its end.
+// post is one exchange; what it returns is what was wrong with it. It outlives the run: every call that was begun is
+// seen to its end.
 func (a *agents) post(c *call) (err error) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, a.gateways[c.to].url+"/verify", bytes.NewReader(c.body))
+	url := a.gateways[c.to].url + "/verify"
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, bytes.NewReader(c.body))
 	if err != nil {
 		return err
 	}
@@ -125,7 +129,7 @@ func (a *agents) post(c *call) (err error) {
 	}
 	text, err := io.ReadAll(res.Body)
 	if err = errors.Join(err, json.Unmarshal(text, &said)); err != nil || res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %w", res.Status, text, err)
+		return errors.Join(err, fmt.Errorf("%s: %s", res.Status, text))
 	}
 	c.answered, c.allowed, c.reason = true, said.Decision == "allow", said.Reason
 	return nil

@@ -60,7 +60,8 @@ type card struct {
 }
 
 func newCard(id, text string) card {
-	return card{id: id, head: refLine.FindString(text), seen: time.Now(), calls: mark.FindAllString(text, -1), data: map[string]string{}}
+	calls := mark.FindAllString(text, -1)
+	return card{id: id, head: refLine.FindString(text), seen: time.Now(), calls: calls, data: map[string]string{}}
 }
 
 // look gives the cards that have come since.
@@ -91,10 +92,11 @@ func (c *chats) press(ctx context.Context, k card, label string, owner bool, how
 	if data == "" {
 		return
 	}
-	c.mu.Lock()
-	i := len(c.taps)
-	c.taps = append(c.taps, tap{card: k, label: label, owner: owner, twice: how.twice, at: time.Now()})
-	c.mu.Unlock()
+	i := 0
+	c.note(func() {
+		i = len(c.taps)
+		c.taps = append(c.taps, tap{card: k, label: label, owner: owner, twice: how.twice, at: time.Now()})
+	})
 	if sleep(ctx, how.late); ctx.Err() != nil {
 		return
 	}
@@ -130,16 +132,9 @@ var habits = []struct {
 
 // each calls for every card that comes, until ctx ends.
 func (c *chats) each(ctx context.Context, do func(card)) {
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for ; ctx.Err() == nil; sleep(ctx, 25*ms) {
 		for _, k := range c.look() {
-			c.note(func() { c.cards++ })
+			c.cards++
 			do(k)
 		}
 	}
@@ -201,9 +196,7 @@ func pick(r *rand.Rand, k *card) []string {
 
 func (c *chats) after(ctx context.Context, wait time.Duration, k card, label string, owner bool, how transit) {
 	c.wg.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
+		if sleep(ctx, wait); ctx.Err() == nil {
 			c.press(ctx, k, label, owner, how)
 		}
 	})

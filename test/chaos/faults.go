@@ -20,8 +20,10 @@ type fault struct {
 	name        string
 	share       int // how often, against the others of its lane; 0: never in this run
 	least, most time.Duration
-	do          func(w *world, r *rand.Rand) (undo func() error, err error)
+	do          action
 }
+
+type action func(w *world, r *rand.Rand) (undo func() error, err error)
 
 const ms = time.Millisecond
 
@@ -30,8 +32,8 @@ var lanes = [][]fault{
 	{
 		{"redis killed", 3, 0, time.Second, killNode},
 		{"redis stopped", 3, 200 * ms, 1500 * ms, stopNode},
-		{"redis cut off", 3, 200 * ms, 1500 * ms, func(w *world, r *rand.Rand) (func() error, error) { return one(r, w.redis.ways).cut() }},
-		{"redis unheard", 3, 200 * ms, 1500 * ms, func(w *world, r *rand.Rand) (func() error, error) { return one(r, w.redis.ways).mute() }},
+		{"redis cut off", 3, 200 * ms, 1500 * ms, toStore((*proxy).cut)},
+		{"redis unheard", 3, 200 * ms, 1500 * ms, toStore((*proxy).mute)},
 		{"redis far away", 2, 300 * ms, 2 * time.Second, delayStore},
 		{"redis on a slow disk", 2, 300 * ms, 2 * time.Second, slowStore},
 		{"store's clock jumps", 1, 500 * ms, 3 * time.Second, jumpStore},
@@ -45,8 +47,8 @@ var lanes = [][]fault{
 		{"record on a slow disk", 2, 300 * ms, 2 * time.Second, slowRecord},
 	},
 	{
-		{"chat cut off", 3, 200 * ms, 3 * time.Second, func(w *world, r *rand.Rand) (func() error, error) { return w.chat(r).cut() }},
-		{"chat unheard", 2, 200 * ms, 2 * time.Second, func(w *world, r *rand.Rand) (func() error, error) { return w.chat(r).mute() }},
+		{"chat cut off", 3, 200 * ms, 3 * time.Second, toChat((*proxy).cut)},
+		{"chat unheard", 2, 200 * ms, 2 * time.Second, toChat((*proxy).mute)},
 		{"chat in trouble", 2, 200 * ms, 2 * time.Second, breakChat},
 	},
 }
@@ -76,16 +78,14 @@ func (w *world) possible(lane []fault) []fault {
 
 // tally is what was done, and when.
 type tally struct {
-	mu    sync.Mutex
-	count map[string]int
-	when  map[string]spans
-	errs  []error
+	mu   sync.Mutex
+	when map[string]spans
+	errs []error
 }
 
 func (t *tally) add(name string, from time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.count[name]++
 	t.when[name] = append(t.when[name], span{from, time.Now()})
 	if err != nil {
 		t.errs = append(t.errs, fmt.Errorf("%s: %w", name, err))
@@ -166,7 +166,7 @@ func jumpStore(w *world, _ *rand.Rand) (func() error, error) {
 	return func() error { return w.redis.knobs.set(0, 0) }, err
 }
 
-func endGateway(s syscall.Signal) func(w *world, r *rand.Rand) (func() error, error) {
+func endGateway(s syscall.Signal) action {
 	return func(w *world, r *rand.Rand) (func() error, error) {
 		g := one(r, w.gateways[:])
 		return g.begin, g.die(s)
@@ -183,8 +183,9 @@ func stopGateway(w *world, r *rand.Rand) (func() error, error) {
 func slowRecord(w *world, r *rand.Rand) (func() error, error) {
 	g := one(r, w.gateways[:])
 	delay := fmt.Sprintf("inject=write:delay_enter=%d", (20+r.IntN(180))*1000)
-	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", filepath.Join(w.dir, "strace.log"), "-P", filepath.Join(g.state, "record.jsonl"), //nolint:noctx // ended below
-		"-e", "trace=write", "-e", delay, "-p", fmt.Sprint(g.pid()))
+	log := filepath.Join(w.dir, "strace.log")
+	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", log, //nolint:noctx // ended below
+		"-P", filepath.Join(g.state, "record.jsonl"), "-e", "trace=write", "-e", delay, "-p", fmt.Sprint(g.pid.Load()))
 	if err := cmd.Start(); err != nil {
 		return func() error { return nil }, err
 	}
@@ -195,10 +196,18 @@ func slowRecord(w *world, r *rand.Rand) (func() error, error) {
 	}, nil
 }
 
-func (w *world) chat(r *rand.Rand) *proxy { return one(r, one(r, w.gateways[:]).chats) }
+func toStore(do func(*proxy) (undo func() error, err error)) action {
+	return func(w *world, r *rand.Rand) (func() error, error) { return do(one(r, w.redis.ways)) }
+}
+
+func toChat(do func(*proxy) (undo func() error, err error)) action {
+	return func(w *world, r *rand.Rand) (func() error, error) { return do(one(r, one(r, w.gateways[:]).chats)) }
+}
 
 func breakChat(w *world, r *rand.Rand) (func() error, error) {
-	some := []channeltest.FaultKind{channeltest.Broken, channeltest.Limited, channeltest.Malformed, channeltest.Hangs, channeltest.Down}
+	some := []channeltest.FaultKind{
+		channeltest.Broken, channeltest.Limited, channeltest.Malformed, channeltest.Hangs, channeltest.Down,
+	}
 	f := channeltest.Fault{Kind: one(r, some), After: time.Second}
 	chat := one(r, w.chats.rooms)
 	chat.Break(f)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -24,7 +23,7 @@ type gateway struct {
 	config string
 	chats  []*proxy // its ways to the chats
 
-	mu   sync.Mutex
+	// Only one fault at a time is done to gateways.
 	down spans // when it was not there: from a kill or a stop until it answered again
 	held spans // when it was stopped by a signal
 }
@@ -77,7 +76,11 @@ func (s spans) touches(from, to time.Time) bool {
 }
 
 // What both gateways share, made anew for each run: placeholders are refused.
-var webhookSecret, storeKey, ownerToken = rand.Text() + rand.Text(), rand.Text() + rand.Text(), rand.Text() + rand.Text()
+var (
+	webhookSecret = rand.Text() + rand.Text()
+	storeKey      = rand.Text() + rand.Text()
+	ownerToken    = rand.Text() + rand.Text()
+)
 
 const (
 	hold     = 2 * time.Second
@@ -121,14 +124,15 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 		}
 		g.chats, at[r.name] = append(g.chats, way), strings.Replace(r.URL(), host, way.addr, 1)
 	}
-	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey, int(ttl.Seconds()),
-		telegramOwner, slackOwner, discordOwner, telegramToken, telegramOwner, at["telegram"],
+	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey,
+		int(ttl.Seconds()), telegramOwner, slackOwner, discordOwner, telegramToken, telegramOwner, at["telegram"],
 		slackKeys.BotToken, slackKeys.AppToken, slackOwner, at["slack"], discordToken, discordOwner, at["discord"])
 	if err := os.WriteFile(g.config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	g.process = &process{name: fmt.Sprint("gateway ", number), log: home + "/log", make: func() *exec.Cmd {
-		return exec.Command(t.verifier, "serve", "--config", g.config, "--state", g.state) //nolint:noctx // ended by its owner
+		//nolint:noctx // ended by its owner
+		return exec.Command(t.verifier, "serve", "--config", g.config, "--state", g.state)
 	}}
 	g.down.open(time.Now())
 	return g, g.begin()
@@ -139,32 +143,25 @@ func (g *gateway) begin() error {
 	if err := g.start(); err != nil {
 		return err
 	}
-	err := eventually(context.Background(), 20*time.Second, g.name+" answers", func() error { return g.get("/healthz") })
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	healthy := func() error { return g.get("/healthz") }
+	err := eventually(context.Background(), 20*time.Second, g.name+" answers", healthy)
 	g.down.shut(time.Now())
 	return err
 }
 
 // die is a kill or a SIGTERM; it is down from then on.
 func (g *gateway) die(s syscall.Signal) error {
-	g.mu.Lock()
 	g.down.open(time.Now())
-	g.mu.Unlock()
 	return g.end(s, 10*time.Second)
 }
 
 // freeze stops it; thaw lets it go on.
 func (g *gateway) freeze() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.held.open(time.Now())
 	g.signal(syscall.SIGSTOP)
 }
 
 func (g *gateway) thaw() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.signal(syscall.SIGCONT)
 	g.held.shut(time.Now())
 }

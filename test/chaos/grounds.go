@@ -76,22 +76,12 @@ const longer, exactly = "Allow 30 min", "Exactly this, 30 min"
 // granted looks for a lasting yes to a call of the same tool in the same conversation, or to the very call.
 func (v *evidence) granted(c *call) bool {
 	here := fmt.Sprintf("c%dn", c.conversation)
-	covers := func(m string) bool { return strings.HasPrefix(m, here) && v.tools()[m] == c.tool }
+	covers := func(m string) bool { return strings.HasPrefix(m, here) && v.toolOf[m] == c.tool }
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
-		covered := t.label == longer && slices.ContainsFunc(t.calls, covers) || t.label == exactly && slices.Contains(t.calls, c.mark)
+		covered := t.label == longer && slices.ContainsFunc(t.calls, covers) ||
+			t.label == exactly && slices.Contains(t.calls, c.mark)
 		return covered && v.holds(&t, c, 30*time.Minute)
 	})
-}
-
-// tools are those of all calls, by their marks.
-func (v *evidence) tools() map[string]string {
-	if v.byMark == nil {
-		v.byMark = map[string]string{}
-		for _, c := range v.calls {
-			v.byMark[c.mark] = c.tool
-		}
-	}
-	return v.byMark
 }
 
 // entries are the lines of both records.
@@ -162,7 +152,7 @@ func (v *evidence) onlyOnce(fetched map[int]time.Time) {
 		}
 		u := use{e.Card, e.mark()}
 		if id, used := uses[u]; used && id != e.RequestID {
-			v.accuse(wronglyAllowed, "one yes to %s on card %s was used by %s and by %s", u.mark, u.card, id, e.RequestID)
+			v.accuse(wronglyAllowed, "a yes to %s on card %s was used by %s and by %s", u.mark, u.card, id, e.RequestID)
 		}
 		uses[u] = e.RequestID
 	})
@@ -174,7 +164,7 @@ func (v *evidence) onlyOnce(fetched map[int]time.Time) {
 		case known && mark != e.mark():
 			v.accuse(wronglyAllowed, "%s was allowed for %s, and again for %s", e.RequestID, mark, e.mark())
 		case !known && !v.taken(e, uses, fetched):
-			v.accuse(wronglyAllowed, "%s (%s) was allowed again, but never before, and no yes to it is left", e.RequestID, e.mark())
+			v.accuse(wronglyAllowed, "%s (%s) was allowed again, but by no yes that is left", e.RequestID, e.mark())
 		}
 		first[e.RequestID] = e.mark()
 	})

@@ -51,11 +51,11 @@ const (
 // ground is what the record says let a call pass. Whatever is neither a person's answer nor a grant is a rule of the
 // policy, by its name.
 func (e *entry) ground() string {
-	if e.By == "destination" { // a grant, too
-		return byGrant
-	}
-	if e.By == byPerson || e.By == byGrant || e.By == byReplay {
+	switch e.By {
+	case byPerson, byGrant, byReplay:
 		return e.By
+	case "destination": // a grant, too
+		return byGrant
 	}
 	return byPolicy
 }
@@ -70,7 +70,7 @@ type evidence struct {
 	faults   map[string]spans
 	wrongs   []wrong
 
-	byMark map[string]string // the tools of the calls
+	toolOf map[string]string // by the marks of the calls
 }
 
 // witness is what is known of a gateway.
@@ -97,22 +97,22 @@ func (v *evidence) meanwhile(from, to time.Time) string {
 
 // judge holds everything that was seen against each other.
 func (w *world) judge() (result, error) {
-	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late, store: w.redis.knobs.moves, faults: w.tally.when}
-	lines := 0
+	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late, faults: w.tally.when}
+	v.store = w.redis.knobs.moves
 	for i, g := range w.gateways {
 		record, err := readRecord(g.state)
 		if err != nil {
 			return result{}, err
 		}
-		lines += len(record)
 		v.gateways[i] = witness{g.down, g.held, record}
-		if err := command(context.Background(), w.tools.verifier, "audit", "verify", "--config", g.config, "--state", g.state); err != nil {
+		verify := []string{"audit", "verify", "--config", g.config, "--state", g.state}
+		if err := command(context.Background(), w.tools.verifier, verify...); err != nil {
 			v.accuse("record not intact", "%s: %v", g.name, err)
 		}
 		v.look(g.name, g.log)
 	}
 	r := v.verdict()
-	r.kind, r.cards, r.lines, r.faults = w.redis.kind, w.chats.cards, lines, w.tally.count
+	r.kind, r.cards, r.faults = w.redis.kind, w.chats.cards, w.tally.when
 	for _, room := range w.chats.rooms {
 		if r.yes[room.name] == 0 {
 			r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by " + room.name})
@@ -157,14 +157,17 @@ func (v *evidence) look(name, log string) {
 
 // verdict is the invariant.
 func (v *evidence) verdict() result {
-	r := result{calls: len(v.calls), grounds: map[string]int{}, yes: map[string]int{}}
-	r.count(v.taps)
+	r := result{calls: len(v.calls), taps: len(v.taps), grounds: map[string]int{}, yes: map[string]int{}}
 	v.entries(func(e *entry) {
 		if e.Kind == "answer" && e.Decision == "allow" && len(e.People) > 0 {
 			r.yes[e.People[len(e.People)-1].Via]++
 		}
 	})
 	fetched := v.fetched()
+	v.toolOf = map[string]string{}
+	for _, c := range v.calls {
+		v.toolOf[c.mark] = c.tool
+	}
 	for _, c := range v.calls {
 		switch {
 		case c.answered:
@@ -222,7 +225,7 @@ func (v *evidence) inTime(c *call) time.Duration {
 func (v *evidence) recorded(c *call) *entry {
 	record := v.gateways[c.to].record
 	i := slices.IndexFunc(record, func(e entry) bool {
-		return e.Kind == "decision" && e.RequestID == c.id && e.Decision == "allow" && e.Tool == c.tool && e.mark() == c.mark
+		return e.allows() && e.RequestID == c.id && e.Tool == c.tool && e.mark() == c.mark
 	})
 	if i < 0 {
 		return nil

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -29,7 +28,6 @@ type plan struct {
 	only      string
 	toxiproxy string
 	report    string
-	keep      bool
 }
 
 func main() {
@@ -39,15 +37,13 @@ func main() {
 	flag.DurationVar(&p.most, "for", 4*time.Minute, "the longest time for each kind of Redis")
 	flag.StringVar(&p.only, "only", "", "single, sentinel or cluster; empty: all of them")
 	flag.StringVar(&p.toxiproxy, "toxiproxy", "", "the binary of toxiproxy's server")
-	flag.StringVar(&p.report, "report", "", "a page to write the report into, in place of what is under its heading The run")
-	flag.BoolVar(&p.keep, "keep", false, "leave the directory of the run where it is")
+	flag.StringVar(&p.report, "report", "", "a page to write the report into, under its heading The run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, p)
-	stop()
-	if err != nil {
+	defer stop()
+	if err := run(ctx, p); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:gocritic // the process ends, and what it catches signals with
 	}
 }
 
@@ -56,11 +52,7 @@ func run(ctx context.Context, p plan) error {
 	if err != nil {
 		return err
 	}
-	if p.keep {
-		fmt.Println("the run is in", dir)
-	} else {
-		defer os.RemoveAll(dir) //nolint:errcheck // a directory that stays does no harm
-	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a directory that stays does no harm
 	tools, err := prepare(ctx, dir, p.toxiproxy)
 	if err != nil {
 		return err
@@ -80,7 +72,7 @@ func run(ctx context.Context, p plan) error {
 		bad = append(bad, r.faulty())
 	}
 	if len(results) == 0 {
-		return fmt.Errorf("there is no kind of Redis called %q: it is one of %s", p.only, strings.Join(kinds, ", "))
+		return fmt.Errorf("there is no kind of Redis called %q", p.only)
 	}
 	fmt.Print(table(results))
 	if p.report != "" {

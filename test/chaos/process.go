@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,6 +26,7 @@ type process struct {
 	cmd  *exec.Cmd
 	dead chan struct{} // closed when it has ended
 	code int           // of the last end
+	pid  atomic.Int64  // of the last start
 }
 
 // start runs it, unless it runs.
@@ -47,6 +49,7 @@ func (p *process) start() error {
 	}
 	dead := make(chan struct{})
 	p.cmd, p.dead = cmd, dead
+	p.pid.Store(int64(cmd.Process.Pid))
 	go func() {
 		_ = cmd.Wait()
 		p.mu.Lock()
@@ -64,16 +67,6 @@ func (p *process) signal(s syscall.Signal) {
 	if p.cmd != nil {
 		_ = p.cmd.Process.Signal(s)
 	}
-}
-
-// pid is 0 while it does not run.
-func (p *process) pid() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.cmd == nil {
-		return 0
-	}
-	return p.cmd.Process.Pid
 }
 
 // end sends a signal and waits until the program has ended, for some time.
@@ -95,23 +88,13 @@ func (p *process) end(s syscall.Signal, most time.Duration) error {
 
 func (p *process) kill() error { return p.end(syscall.SIGKILL, 10*time.Second) }
 
-// exit is how it ended last.
-func (p *process) exit() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.code
-}
-
 // freePort is a loopback port that nothing listens on at this moment.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it lasts for a moment
 	if err != nil {
 		return 0, err
 	}
-	addr, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("%T is no address of TCP", l.Addr())
-	}
+	addr, _ := l.Addr().(*net.TCPAddr)
 	return addr.Port, l.Close()
 }
 
@@ -138,7 +121,8 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 		return t, err
 	}
 	shim := filepath.Join(dir, "shim.so")
-	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, "test/chaos/shim/redis.c") == nil {
+	source := "test/chaos/shim/redis.c"
+	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, source) == nil {
 		t.shim = shim
 	}
 	if path, err := exec.LookPath("strace"); err == nil && command(ctx, path, "-o", os.DevNull, "true") == nil {

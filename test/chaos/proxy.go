@@ -26,12 +26,13 @@ func openToxiproxy(ctx context.Context, binary, dir string) (*toxiproxy, error) 
 	}
 	t := &toxiproxy{url: "http://" + local(port)}
 	t.process = &process{name: "toxiproxy", log: dir + "/toxiproxy.log", make: func() *exec.Cmd {
-		return exec.Command(binary, "-host", "127.0.0.1", "-port", fmt.Sprint(port)) //nolint:noctx // ended by its owner
+		return exec.Command(binary, "-host", "127.0.0.1", "-port", fmt.Sprint(port)) //nolint:noctx // see end
 	}}
 	if err := t.start(); err != nil {
 		return nil, err
 	}
-	return t, eventually(ctx, 10*time.Second, "toxiproxy answers", func() error { return t.ask(http.MethodGet, "/version", nil) })
+	there := func() error { return t.ask(http.MethodGet, "/version", nil) }
+	return t, eventually(ctx, 10*time.Second, "toxiproxy answers", there)
 }
 
 // ask calls the API.
@@ -40,7 +41,8 @@ func (t *toxiproxy) ask(method, path string, in any) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // it waits for what still flows, also to a part that is stopped
+	// It waits for what still flows, also to a part that is stopped.
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, t.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -87,7 +89,7 @@ func (p *proxy) poison(kind string, attributes map[string]any) (undo func() erro
 		return each(func(way string) error { return p.t.ask(http.MethodDelete, toxics+"/"+kind+"-"+way, nil) })
 	}
 	return undo, each(func(way string) error {
-		in := map[string]any{"name": kind + "-" + way, "type": kind, "stream": way, "toxicity": 1.0, "attributes": attributes}
+		in := map[string]any{"name": kind + "-" + way, "type": kind, "stream": way, "attributes": attributes}
 		return p.t.ask(http.MethodPost, toxics, in)
 	})
 }

@@ -101,7 +101,7 @@ func (r *redis) server(name, conf string, args ...string) (*process, error) {
 		return nil, err
 	}
 	p := &process{name: name, log: home + "/log", make: func() *exec.Cmd {
-		cmd := exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:noctx // ended by its owner
+		cmd := exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:noctx // see end
 		cmd.Env = os.Environ()
 		if r.tools.shim != "" && len(args) == 0 {
 			cmd.Env = append(cmd.Env, "LD_PRELOAD="+r.tools.shim, "CHAOS_SHIM="+r.knobs.path)
@@ -137,7 +137,8 @@ func (r *redis) openNode(ctx context.Context, i int) (n *node, err error) {
 
 func options(addr string) *goredis.Options {
 	return &goredis.Options{
-		Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialTimeout: time.Second, ReadTimeout: time.Second,
+		Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1,
+		DialTimeout: time.Second, ReadTimeout: time.Second,
 	}
 }
 
@@ -177,8 +178,9 @@ func (r *redis) watch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s, err := r.server(fmt.Sprint("sentinel-", i), fmt.Sprintf("port %d\nsentinel monitor %[2]s 127.0.0.1 %[3]d 2\n"+
-			"sentinel down-after-milliseconds %[2]s 800\nsentinel failover-timeout %[2]s 3000\n"+
+		s, err := r.server(fmt.Sprint("sentinel-", i), fmt.Sprintf("port %d\n"+
+			"sentinel monitor %[2]s 127.0.0.1 %[3]d 2\nsentinel down-after-milliseconds %[2]s 800\n"+
+			"sentinel failover-timeout %[2]s 3000\n"+
 			"sentinel parallel-syncs %[2]s 1\n", port, masterName, r.nodes[0].way), "--sentinel")
 		if err != nil {
 			return err
@@ -226,7 +228,8 @@ func (r *redis) whole() error {
 			return errors.New("no sentinel answers")
 		}
 		info, err := m.admin.Info(ctx, "replication").Result()
-		if err != nil || !strings.Contains(info, "role:master") || strings.Count(info, "state=online") != len(r.nodes)-1 {
+		online := strings.Count(info, "state=online")
+		if err != nil || !strings.Contains(info, "role:master") || online != len(r.nodes)-1 {
 			return errors.Join(err, fmt.Errorf("%s lacks a replica", m.name))
 		}
 		return nil

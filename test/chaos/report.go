@@ -18,10 +18,8 @@ type result struct {
 	slowest       time.Duration // answer, beyond its hold
 	cards, taps   int
 	yes           map[string]int // answers that allowed something, in each chat
-	twice, mixed  int            // taps that came twice, and in another order
-	lines         int            // of both records
 	grounds       map[string]int
-	faults        map[string]int
+	faults        map[string]spans // when each was done
 	wrongs        []wrong
 }
 
@@ -36,22 +34,6 @@ func (r *result) faulty() error {
 		errs = append(errs, fmt.Errorf("%s: %s: %s", r.kind, w.kind, w.text))
 	}
 	return errors.Join(errs...)
-}
-
-// count counts what was done in the chats.
-func (r *result) count(taps []tap) {
-	r.taps = len(taps)
-	for _, t := range taps {
-		if t.twice && !t.sent.IsZero() {
-			r.twice++
-		}
-		if slices.ContainsFunc(taps, func(o tap) bool {
-			late := o.sent.IsZero() || o.sent.After(t.sent)
-			return o.room == t.room && o.id == t.id && o.at.Before(t.at) && !t.sent.IsZero() && late
-		}) {
-			r.mixed++
-		}
-	}
 }
 
 func (r *result) found(kinds ...string) (n int) {
@@ -77,9 +59,7 @@ func (r *result) rows() [][2]string {
 		{"answered, cut off with their gateway", fmt.Sprintf("%d, %d", r.answered, r.cut)},
 		{"allowed by policy, person, grant, again", of(r.grounds, byPolicy, byPerson, byGrant, byReplay)},
 		{"cards shown, taps", fmt.Sprintf("%d, %d", r.cards, r.taps)},
-		{"taps delivered twice, out of order", fmt.Sprintf("%d, %d", r.twice, r.mixed)},
 		{"a yes by Telegram, Slack, Discord", of(r.yes, "telegram", "slack", "discord")},
-		{"lines in the two records", fmt.Sprint(r.lines)},
 		{"slowest answer, beyond its hold", r.slowest.Round(time.Millisecond).String()},
 		{"**wrongly allowed**", fmt.Sprint(r.found(wronglyAllowed))},
 		{"**unanswered**", fmt.Sprint(r.found(unanswered))},
@@ -88,7 +68,7 @@ func (r *result) rows() [][2]string {
 		{"time", r.took.Round(time.Second).String()},
 	}
 	for _, name := range faultNames {
-		rows = append(rows, [2]string{name, fmt.Sprint(r.faults[name])})
+		rows = append(rows, [2]string{name, fmt.Sprint(len(r.faults[name]))})
 	}
 	return rows
 }

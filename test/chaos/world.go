@@ -33,7 +33,7 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	w = &world{dir: dir, seed: p.seed, tools: t, tally: tally{count: map[string]int{}, when: map[string]spans{}}}
+	w = &world{dir: dir, seed: p.seed, tools: t, tally: tally{when: map[string]spans{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
@@ -57,7 +57,9 @@ func build(ctx context.Context, dir, kind string, p plan, t tools) (w *world, er
 
 // random is a source of its own for each part, from the seed of the run: what is done is the same for the same seed,
 // and when it meets what is the machine's.
-func (w *world) random(part int) *rand.Rand { return rand.New(rand.NewPCG(w.seed, uint64(part))) }
+func (w *world) random(part int) *rand.Rand {
+	return rand.New(rand.NewPCG(w.seed, uint64(part)))
+}
 
 // fire lets agents call and the owner tap while faults strike, until the calls are used up or ctx ends.
 func (w *world) fire(ctx context.Context) {
@@ -95,7 +97,7 @@ func (w *world) aftermath(ctx context.Context) error {
 		cancel()
 		owner.Wait()
 		if !last.allowed {
-			return fmt.Errorf("the owner's yes on %s lets no call pass: %s: %w", where.name, last.reason, last.fault)
+			return errors.Join(fmt.Errorf("a yes on %s lets no call pass: %s", where.name, last.reason), last.fault)
 		}
 	}
 	return nil
@@ -129,14 +131,14 @@ func (w *world) stop() error {
 	var both sync.WaitGroup
 	var errs [2]error
 	for i, g := range w.gateways {
-		both.Go(func() { errs[i] = g.die(syscall.SIGTERM) })
+		both.Go(func() {
+			errs[i] = g.die(syscall.SIGTERM)
+			if errs[i] == nil && g.code != 0 {
+				errs[i] = fmt.Errorf("%s ended with %d; its log is in %s", g.name, g.code, g.log)
+			}
+		})
 	}
 	both.Wait()
-	for i, g := range w.gateways {
-		if code := g.exit(); errs[i] == nil && code != 0 {
-			errs[i] = fmt.Errorf("%s ended with %d; its log is in %s", g.name, code, g.log)
-		}
-	}
 	return errors.Join(errs[:]...)
 }
 
@@ -160,8 +162,8 @@ func (w *world) close() error {
 	return errors.Join(errs...)
 }
 
-// watched notes when this machine let a process wait that had something to do, until done is called: what the run itself
-// suffered is not the gateways' fault.
+// watched notes when this machine let a process wait that had something to do, until done is called: what the run
+// itself suffered is not the gateways' fault.
 func (w *world) watched() (done func()) {
 	const beat = 10 * time.Millisecond
 	ctx, stop := context.WithCancel(context.Background())
