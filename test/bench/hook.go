@@ -17,15 +17,12 @@ const hookEvent = `{"session_id":"s1","cwd":"/w","hook_event_name":"PreToolUse",
 
 // firstByte is how long a coding agent's hook takes from its start to the first byte on the wire: the median of some.
 func firstByte(ctx context.Context, dir string) (time.Duration, error) {
+	file := filepath.Join(dir, "secret")
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
+	if err = errors.Join(err, os.WriteFile(file, []byte(secret), 0o600)); err != nil {
 		return 0, err
 	}
 	defer l.Close() //nolint:errcheck // nothing was written
-	file := filepath.Join(dir, "secret")
-	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
-		return 0, err
-	}
 	var took []time.Duration
 	for range 41 {
 		cmd := exec.CommandContext(ctx, filepath.Join(dir, "verifier-hook"), "claude-code",

@@ -78,15 +78,12 @@ func (b *bench) decisions(ctx context.Context) (string, []check, error) {
 	return b.table(), b.checks(b.redis.scriptCost(ctx), hook), err
 }
 
-// maxAgain is how many slices of a run may be taken again.
-const maxAgain = 5
-
 // undisturbed takes a slice. On a machine that is so busy that Redis does not get to answer within its 250 ms, ours
 // denies, as it must; such a slice says nothing about speed and is taken again, a few times in a run, aloud.
 func (b *bench) undisturbed(ctx context.Context, s *server) (slice, error) {
 	for {
 		m, err := b.slice(ctx, s)
-		if !errors.Is(err, errReply) || b.again == maxAgain {
+		if !errors.Is(err, errReply) || b.again == 5 {
 			return m, err
 		}
 		b.again++

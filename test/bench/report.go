@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -31,18 +32,13 @@ func (b *bench) machine() string {
 // check is one target.
 type check struct {
 	ok   bool
-	note bool // a number without a target
+	word string // empty: PASS or MISSED
 	text string
 }
 
 func (c check) String() string {
-	word := "MISSED"
-	if c.note {
-		word = "note"
-	} else if c.ok {
-		word = "PASS"
-	}
-	return fmt.Sprintf("%-6s  %s\n", word, c.text)
+	word := map[bool]string{true: "PASS", false: "MISSED"}[c.ok]
+	return fmt.Sprintf("%-6s  %s\n", cmp.Or(c.word, word), c.text)
 }
 
 // The floors of the design.
@@ -68,7 +64,7 @@ func (b *bench) checks(script, hook time.Duration) []check {
 		{ok: cpu <= maxCPU, text: fmt.Sprintf("CPU an allow: at most %.1f constant handlers: %.1f", maxCPU, cpu)},
 		{ok: trips > 0 && each <= maxTrips, text: fmt.Sprintf("trips an allow: at most %.1f: %.2f", maxTrips, each)},
 		{ok: hook <= maxHook, text: fmt.Sprintf("first byte of a hook: within %v: %.1f ms", maxHook, micros(hook)/1e3)},
-		{ok: true, note: true, text: fmt.Sprintf("Redis is busy %.1f µs with each script", micros(script))},
+		{ok: true, word: "note", text: fmt.Sprintf("Redis is busy %.1f µs with each script", micros(script))},
 	}
 	if len(b.servers) == len(kinds) {
 		out = append(out, atLeast(opaTarget, redis.ratios(b.servers[4]), "ours with Redis, of OPA's server"))

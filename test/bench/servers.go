@@ -102,14 +102,14 @@ func (b *bench) start(ctx context.Context, k kind) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{kind: k}
+	s := &server{kind: k, load: &load{yes: k.yes}}
 	if s.address, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
+	s.load.address = s.address
 	if s.cmd, err = k.command(ctx, b, dir, s.address); err != nil {
 		return nil, err
 	}
-	s.load = &load{address: s.address, yes: k.yes}
 	if b.pinned && k.yes != "" { // taskset becomes the server
 		s.cmd.Args = append([]string{"taskset", "-c", "0"}, s.cmd.Args...)
 		if s.cmd.Path, err = exec.LookPath("taskset"); err != nil {
