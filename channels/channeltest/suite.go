@@ -24,7 +24,7 @@ func groups() []group {
 		{"typed", typedSpecs()},
 		{"identity", identitySpecs()},
 		{"looks", looksSpecs()},
-		{"late", append(lateSpecs(), settledSpecs()...)},
+		{"late", lateSpecs()},
 		{"fault", faultSpecs()},
 	}
 }

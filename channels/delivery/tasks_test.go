@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,28 +34,5 @@ func TestErrandsEndWithTheirChannel(t *testing.T) {
 	e.Close()
 	if !ended || len(log) > 0 {
 		t.Errorf("ended %v, lines %d", ended, len(log))
-	}
-}
-
-func TestViewsAreTakenOnce(t *testing.T) {
-	var v delivery.Views[int]
-	v.Add("a", 1)
-	v.Add("b", 2)
-	v.Add("a", 3)
-	v.Add("a", 1)
-	if got := v.Take("a"); !slices.Equal(got, []int{1, 3}) {
-		t.Errorf("got %v", got)
-	}
-	if got := v.Take("a"); got != nil {
-		t.Errorf("again: %v", got)
-	}
-	if v.Add("a", 4) || v.Take("a") != nil {
-		t.Error("a view of a settled card was kept")
-	}
-	for i := range 5000 {
-		v.Add(strings.Repeat("x", i), i)
-	}
-	if got := v.Take("b"); got != nil {
-		t.Errorf("after 5000 others: %v", got)
 	}
 }

@@ -73,16 +73,10 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *inter
 
 // refresh brings a message up to date that should have no buttons any more.
 func (ch *Channel) refresh(ctx context.Context, o approval.Outcome, at ref) {
-	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" {
+	if o.Kind != approval.TooLate || o.Card == nil || at.message == "" || at.thread != "" { // a thread has details
 		return
 	}
-	var err error
-	if at.thread != "" {
-		err = ch.disarm(ctx, at, o.Card)
-	} else {
-		err = ch.redraw(ctx, at, o.Card, o)
-	}
-	if err != nil {
+	if err := ch.redraw(ctx, at, o.Card, o); err != nil {
 		ch.Log.WarnContext(ctx, "a card could not be brought up to date; its buttons answer with the truth", "err", err)
 	}
 }

@@ -33,19 +33,12 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	return at.String(), nil
 }
 
-// Settle shows the state of a card, and takes the buttons off its details once
-// it is settled.
+// Settle shows the state of a card. The buttons of its details stay, and answer with
+// the truth.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	r, err := parseRef(at)
 	if err != nil {
 		return err
-	}
-	if o.State != approval.Open {
-		for _, view := range ch.views.Take(c.ID) {
-			ch.Tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
-				return ch.disarm(ctx, view, c)
-			})
-		}
 	}
 	return ch.redraw(ctx, r, c, o)
 }
@@ -60,25 +53,19 @@ func (ch *Channel) redraw(ctx context.Context, at ref, c *approval.Card, o appro
 // is room for it, else as a file. The buttons come after it: what did not arrive
 // can't be allowed.
 func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
-	d, fits := ch.detailed(c, true)
+	d, fits := ch.detailed(c)
 	if !fits {
 		if err := ch.attach(ctx, c, under); err != nil {
 			return err
 		}
 	}
-	at, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
-	if err == nil && !ch.views.Add(c.ID, at) {
-		err = ch.disarm(ctx, at, c)
-	}
+	_, err := ch.write(ctx, ch.Line, ref{channel: under.channel, thread: under.root()}, d)
 	return err
 }
 
 // detailed are the details, or where to find them if there is no room for them.
-func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool) {
+func (ch *Channel) detailed(c *approval.Card) (d *drawing, fits bool) {
 	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
-	if !armed {
-		doc.Buttons = nil
-	}
 	if d, fits = draw(doc); fits {
 		return d, true
 	}
@@ -86,12 +73,6 @@ func (ch *Channel) detailed(c *approval.Card, armed bool) (d *drawing, fits bool
 	doc.Buttons = channels.BesideFile(c, doc.Buttons)
 	d, _ = draw(doc)
 	return d, false
-}
-
-// disarm takes the buttons off details.
-func (ch *Channel) disarm(ctx context.Context, at ref, c *approval.Card) error {
-	d, _ := ch.detailed(c, false)
-	return ch.update(ctx, at, d)
 }
 
 func fileName(c *approval.Card) string { return c.Ref() + ".txt" }

@@ -79,10 +79,9 @@ type Channel struct {
 	config Config
 	chat   string
 
-	api   *slack.Client
-	self  atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
-	seen  seen
-	views delivery.Views[ref]
+	api  *slack.Client
+	self atomic.Pointer[slack.AuthTestResponse] // who the app is; nil until Slack has said so
+	seen seen
 }
 
 var (

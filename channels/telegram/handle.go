@@ -53,8 +53,13 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *model
 	case o.Kind == approval.Shown:
 		err = ch.details(ctx, o.Card, at)
 		o.Delivered(ctx, err)
-	case o.Kind == approval.TooLate && (isView || o.Card != nil): // it can wait, and must not keep other taps waiting
-		ch.Tasks.Go("a tap could not be followed up", func(ctx context.Context) error { return ch.catchUp(ctx, at, isView, &o) })
+	case o.Kind == approval.TooLate && !isView && o.Card != nil: // it can wait, and must not keep other taps waiting
+		ch.Tasks.Go("a tap could not be followed up", func(ctx context.Context) error {
+			if err := ch.redraw(ctx, at, o.Card, o); !errors.Is(err, bot.ErrorBadRequest) { // else it is as it should be, or it is gone
+				return err
+			}
+			return nil
+		})
 		return
 	default:
 		return
@@ -62,19 +67,6 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *model
 	if err != nil && !errors.Is(err, bot.ErrorBadRequest) { // it is as it should be, or it is gone
 		ch.Log.Warn("a tap could not be followed up", "err", err)
 	}
-}
-
-// catchUp shows the state of what was tapped too late.
-func (ch *Channel) catchUp(ctx context.Context, at ref, isView bool, o *approval.Outcome) (err error) {
-	if isView {
-		_, err = ch.disarm(ctx, at)
-	} else {
-		err = ch.redraw(ctx, at, o.Card, *o)
-	}
-	if errors.Is(err, bot.ErrorBadRequest) { // it is as it should be, or it is gone
-		return nil
-	}
-	return err
 }
 
 var errNoPlace = errors.New("telegram: the tapped message is too old to be answered")

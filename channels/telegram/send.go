@@ -32,8 +32,7 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	at.message = id
 	if cut {
 		ch.Tasks.Go("the whole of a card could not be attached; More shows it", func(ctx context.Context) error {
-			_, err := ch.attach(ctx, c, at, nil)
-			return err
+			return ch.attach(ctx, c, at, nil)
 		})
 	}
 	return at.String(), nil
@@ -62,20 +61,12 @@ func (ch *Channel) topic(chat int64) int {
 	return ch.config.ThreadID
 }
 
-// Settle shows the state of a card, and takes the buttons off its details once
-// it is settled.
+// Settle shows the state of a card. The buttons of its details stay, and answer with
+// the truth.
 func (ch *Channel) Settle(ctx context.Context, at string, c *approval.Card, o approval.Outcome) error {
 	r, err := parseRef(at)
 	if err != nil {
 		return err
-	}
-	if o.State != approval.Open {
-		for _, id := range ch.views.Take(c.ID) {
-			ch.Tasks.Go("the buttons of details could not be taken away; they answer with the truth", func(ctx context.Context) error {
-				_, err := ch.disarm(ctx, ref{r.chat, id})
-				return err
-			})
-		}
 	}
 	return ch.redraw(ctx, r, c, o)
 }
@@ -140,36 +131,26 @@ type carryFunc func(ctx context.Context, about string, call func(context.Context
 func (ch *Channel) details(ctx context.Context, c *approval.Card, under ref) error {
 	doc := channels.Details(c, ch.Now()).LinkTo(ch.Page, c)
 	d, fits := draw(doc)
-	var id int
-	var err error
-	if fits {
-		id, err = ch.write(ctx, ch.Line, message{chat: under.chat, replyTo: under.message, drawing: d})
-	} else {
-		id, err = ch.attach(ctx, c, under, channels.BesideFile(c, doc.Buttons))
+	if !fits {
+		return ch.attach(ctx, c, under, channels.BesideFile(c, doc.Buttons))
 	}
-	if err == nil && !ch.views.Add(c.ID, id) {
-		_, err = ch.disarm(ctx, ref{under.chat, id})
-	}
+	_, err := ch.write(ctx, ch.Line, message{chat: under.chat, replyTo: under.message, drawing: d})
 	return err
 }
 
 // attach sends all there is of a card as a file, in reply to it.
-func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) (id int, err error) {
+func (ch *Channel) attach(ctx context.Context, c *approval.Card, under ref, buttons []channels.Button) error {
 	doc := channels.Details(c, ch.Now())
 	whole, caption := channels.Whole(doc), &drawing{keyboard: keyboard(buttons)}
 	caption.head(doc)
-	err = ch.show(ctx, ch.Line, under.chat, "sendDocument", func(ctx context.Context) error {
-		m, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
+	return ch.show(ctx, ch.Line, under.chat, "sendDocument", func(ctx context.Context) error {
+		_, err := ch.api.SendDocument(ctx, &bot.SendDocumentParams{
 			ChatID: under.chat, MessageThreadID: ch.topic(under.chat), ReplyParameters: inReplyTo(under.message),
 			Document: &models.InputFileUpload{Filename: c.Ref() + ".txt", Data: strings.NewReader(whole)},
 			Caption:  caption.text.String(), CaptionEntities: caption.entities, ReplyMarkup: caption.markup(), DisableContentTypeDetection: true,
 		})
-		if err == nil {
-			id = m.ID
-		}
 		return err
 	})
-	return id, err
 }
 
 // message is something to write.

@@ -92,7 +92,6 @@ type Channel struct {
 
 	api       *bot.Bot     // sends; each poll has its own
 	lastFault atomic.Value // a string: what was last wrong with polling; empty: nothing
-	views     delivery.Views[int]
 }
 
 var (
