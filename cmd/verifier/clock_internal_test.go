@@ -17,6 +17,7 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // handClock is a clock that a test sets, and time that passes whatever it is set
@@ -200,9 +201,10 @@ func fakedRedis(t *testing.T) (s *redistest.Server, setBack func(d time.Duration
 	if runtime.GOOS != "linux" {
 		t.Skip("the clock of redis-server can be set on Linux only")
 	}
+	long.Only(t, "a real Redis")
 	dir := t.TempDir()
 	library, knobs := filepath.Join(dir, "shim.so"), filepath.Join(dir, "knobs")
-	build := exec.CommandContext(t.Context(), "cc", "-O1", "-shared", "-fPIC", "-o", library, "../../chaos/shim/redis.c")
+	build := exec.CommandContext(t.Context(), "cc", "-O1", "-shared", "-fPIC", "-o", library, "../../test/chaos/shim/redis.c")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the library that sets the clock: %v\n%s", err, out)
 	}

@@ -30,7 +30,7 @@ func TestAGrantIsListedAndRevoked(t *testing.T) {
 			}
 		}
 		_, rest, _ := strings.Cut(out, `"session":"`)
-		if code, out := atShell(t, "sources", rest[:8], "--json", "--url", r.url, "--state", r.state.Dir()); code != exitOK || !strings.Contains(out, `"level":"`) || !strings.Contains(out, `"sources":[{"number":`) {
+		if code, out := atShell(t, "sources", rest[:8], "--json", "--url", r.url, "--state", r.state.Dir()); code != exitOK || !strings.Contains(out, `"level":"`) || !strings.Contains(out, `"sources":[{"label":`) {
 			t.Errorf("sources --json (%d): %s", code, out)
 		}
 		if v := r.reply(".revoke " + ref); v.Kind != "told" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -199,6 +200,7 @@ func TestH50AStartGoesOnWithNoRecordThatIsNotItsOwn(t *testing.T) {
 func TestEveryoneMayLookAtHealthAndNobodyElseAtMore(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
+	redistest.Eventually(t, "the gateway is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
 	for path, want := range map[string]int{
 		"/healthz": http.StatusOK, "/readyz": http.StatusOK, "/metrics": http.StatusOK,
 		"/owner/pending": http.StatusUnauthorized,
