@@ -26,17 +26,17 @@ func typed(c *approval.Card, longer int) []Typed {
 		return []Typed{denyLine(c)}
 	}
 	allow := ".approve " + c.TypedTool() + " " + c.Code
-	out := []Typed{{Label: "allow once", Line: allow, Allow: true}}
+	out := []Typed{{Label: "allow once", Line: allow}}
 	a := &c.Questions[0].Ask
 	one := len(c.Questions) == 1
 	if longer > 0 && (!one || !a.Shell || a.Runs != "") {
-		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Allow: true, Minutes: longer})
+		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Minutes: longer})
 	}
 	if longer > 0 && one && a.Shell {
-		out = append(out, Typed{Label: "exactly this", Line: fmt.Sprintf("%s exactly %d", allow, longer), Allow: true, Exactly: true, Minutes: longer})
+		out = append(out, Typed{Label: "exactly this", Line: fmt.Sprintf("%s exactly %d", allow, longer), Exactly: true, Minutes: longer})
 	}
 	if hasTurn(c, longer) {
-		out = append(out, Typed{Label: "this turn", Line: allow + " turn", Allow: true, Turn: true})
+		out = append(out, Typed{Label: "this turn", Line: allow + " turn", Turn: true})
 	}
 	if single := onlyOne(c); len(c.Questions) > 1 && len(single) > 0 {
 		out = append(out, Typed{Label: "only one", Line: strings.Join(single, "\n")})

@@ -15,7 +15,6 @@ import (
 // Text were written by others, have been through [Safe], and have to be shown
 // literally: where they can neither format, link nor mention.
 type Document struct {
-	Ref       string
 	Sign      string // a picture of the card's state, for platforms that have room for one
 	Title     string // what will happen or has, with Of and Then: the first line
 	Of        string // may be empty
@@ -79,10 +78,9 @@ func (b *Block) Between() string {
 type Typed struct {
 	Label   string // what it grants
 	Line    string // or lines, of which each is one answer
-	Allow   bool
-	Exactly bool // only this very call, for the minutes
-	Turn    bool // until the run ends
-	Minutes int  // 0 is once
+	Exactly bool   // only this very call, for the minutes
+	Turn    bool   // until the run ends
+	Minutes int    // 0 is once
 }
 
 // Button is something to tap.
@@ -230,7 +228,7 @@ func notice(text string) *Document {
 // the literal call it has [mostLines] lines at most.
 func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	expired := !now.Before(c.Until())
-	d := &Document{Ref: c.Ref(), Sign: "🔐", Full: true}
+	d := &Document{Sign: "🔐", Full: true}
 	d.head(c, expired)
 	if o != nil && o.Text != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: r.inline(o.Text)})
@@ -337,7 +335,7 @@ func (d *Document) contexts(c *approval.Card, r *room) {
 // ran. Where calls of a list fared differently there is one for each end.
 func settled(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	word, sign := ending(c, o)
-	d := &Document{Ref: c.Ref(), Sign: sign, Title: word, Full: true}
+	d := &Document{Sign: sign, Title: word, Full: true}
 	all := fates(c, o, r)
 	if len(all) == 1 {
 		d.Of = all[0].rest(now.Location())

@@ -180,14 +180,14 @@ func (f *File) Set(name string, t *policy.Tool) {
 // Entry is what the file says of a tool, for a review.
 type Entry struct {
 	Name, Label, Why string
-	Yours, Reviewed  bool
+	Reviewed         bool
 }
 
 // Entries are all tools of the file, in its order.
 func (f *File) Entries() []Entry {
 	out := make([]Entry, len(f.tools))
 	for i, l := range f.tools {
-		out[i] = Entry{Name: l.name, Label: cmpText(l), Why: strings.TrimPrefix(strings.TrimSpace(l.comments), "# "), Yours: l.label == "", Reviewed: l.reviewed || l.label == ""}
+		out[i] = Entry{Name: l.name, Label: cmpText(l), Why: strings.TrimPrefix(strings.TrimSpace(l.comments), "# "), Reviewed: l.reviewed || l.label == ""}
 	}
 	return out
 }

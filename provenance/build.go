@@ -105,7 +105,7 @@ func (b *builder) catchUp(level taint.Level) {
 }
 
 // ask is a call of the model: it reads what is new, under all that was before.
-func (b *builder) ask(f *Fact) int {
+func (b *builder) ask(f *Fact) {
 	b.catchUp(f.Level)
 	before := b.llm
 	b.llm = b.node(f, LLMCall, b.g.Summary.MaxTaint)
@@ -117,7 +117,6 @@ func (b *builder) ask(f *Fact) int {
 		b.edge(b.llm, n, Consumes)
 	}
 	b.fresh = nil
-	return b.llm
 }
 
 // answered says of the model's last call what it took. A runtime may tell of

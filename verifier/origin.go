@@ -134,12 +134,12 @@ func (x *texts) packed(ctx context.Context, all []lineage.Seen) (out [][]byte) {
 	return out
 }
 
-// origins says where the arguments of the call came from; it looks once. They
-// are nil where that is not known.
-func (x *texts) origins(ctx context.Context, t *evaluation) session.Origins {
+// origins looks once where the arguments of the call came from. They stay nil where
+// that is not known.
+func (x *texts) origins(ctx context.Context, t *evaluation) {
 	keys := x.o.Lineage(t.call.Client)
 	if t.looked || len(keys) == 0 || len(t.call.Params) == 0 {
-		return t.view.Origins
+		return
 	}
 	t.looked = true
 	ctx, done := t.patience(ctx)
@@ -148,12 +148,11 @@ func (x *texts) origins(ctx context.Context, t *evaluation) session.Origins {
 	if err != nil {
 		x.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", x.hide.request(t.call), "err", err)
 		t.unread = true
-		return nil
+		return
 	}
 	if arguments != nil {
 		t.view.Origins = lineage.Origins(arguments, int(t.view.Step))
 	}
-	return t.view.Origins
 }
 
 // compare compares the call with what is known of the conversation's texts, and

@@ -55,7 +55,6 @@ type gateway struct {
 	push     *push.Client // nil: no device gets notifications
 	notifier atomic.Pointer[notify.Notifier]
 	turns    func(ctx context.Context) // keeps what is known of turns
-	runtimes func() []verifier.Runtime // which have said hello
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
 
@@ -69,7 +68,6 @@ type live struct {
 	cert     *tls.Certificate // nil without TLS
 	auth     *server.Auth
 	policy   *policy.Policy
-	guard    policy.Guard // that the policy was made with
 	redactor *redact.Redactor
 	cards    *redact.Redactor // the same, but it shows file bodies if the owner wants cards to
 	bodies   *redact.Redactor // the same, but it shows file bodies
@@ -151,7 +149,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
-	g.turns, g.runtimes = decider.Turns().Keep, decider.Runtimes
+	g.turns = decider.Turns().Keep
 	return g, g.openServer(s, decider)
 }
 

@@ -51,7 +51,7 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, guard: guarded, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, policy: rules, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, proxies: c.Proxies()}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}
