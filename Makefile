@@ -95,7 +95,7 @@ docs: ## write the plugin's list of secrets, which is generated
 	@go test ./hook -run '^TestDocs' -docs
 
 pictures: ## draw the pictures of the page in docs/images anew, in a real Chromium; every view in both widths and themes: make pictures GALLERY=/tmp/gallery
-	@go test -tags long ./test/browser -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1
+	@go test -tags long ./test/page -run '^TestPicturesOfThePage$$' -pictures -gallery='$(GALLERY)' -count=1
 
 vuln: ## ask the Go vulnerability database about the code we call
 	@./scripts/vuln $(GOVULNCHECK)
