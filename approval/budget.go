@@ -36,16 +36,15 @@ func (as *asker) countAsk(ctx context.Context, r *Request) error {
 	return errExhausted
 }
 
-// refundUnasked gives an agent back the question that could not be shown to anyone: it is not to be turned away because a chat was down.
+// refundUnasked gives an agent back the question that could not be shown to anyone: it is not to be turned away because a
+// chat was down. It is done before the answer, so that the agent's next question finds room.
 func (as *asker) refundUnasked(ctx context.Context, r *Request, err error) {
 	if !errors.Is(err, ErrNobody) || r.Ask.Test {
 		return
 	}
-	as.runFor(ctx, func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		if err := as.o.Store.Refund(ctx, session.AgentScope(r.Ask.Agent)); err != nil {
-			as.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
-		}
-	})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 250*time.Millisecond)
+	defer cancel()
+	if err := as.o.Store.Refund(ctx, session.AgentScope(r.Ask.Agent)); err != nil {
+		as.o.Log.WarnContext(ctx, "a question that could not be shown still counts", "err", err)
+	}
 }

@@ -59,7 +59,8 @@ func TestAHeldCallIsDecidedByWhatHappensMeanwhile(t *testing.T) {
 			}
 			c.happens(h)
 			d, e := <-decided, h.record.decided()
-			if d.Allow != c.allow || !strings.Contains(d.Reason, c.says) || d.Ref != h.ref {
+			ref := d.Ref == h.ref || c.kind == "gone" // it may leave before the question has been put everywhere
+			if d.Allow != c.allow || !strings.Contains(d.Reason, c.says) || !ref {
 				t.Errorf("got %+v", d)
 			}
 			if want := map[bool]string{true: audit.Allow, false: audit.Deny}[c.allow]; e.Decision != want || e.Error != c.kind {
