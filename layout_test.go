@@ -53,7 +53,7 @@ var layout = []layer{
 	{name: "adapters", packages: "server web notify config metrics intent/provider store/redis store/sqlite channels/*", mayImport: "delivery stores state replay verifier turns loop drawing channels push passkey approval knowledge session leaves"},
 	{name: "suites", packages: "passkey/passkeytest mcp/mcptest push/pushtest cputest store/storetest store/redistest store/redistest/miniredistest redact/redacttest intent/provider/providertest channels/channeltest channels/*/*test server/certtest web/webtest", mayImport: "long channels/channeltest store/sqlite delivery stores verifier turns loop channels approval knowledge session leaves"}, // for tests: nothing below may import them
 	{name: "gateway", packages: "test/gateway", mayImport: "suites adapters leaves"}, // the real program, for tests of what it does
-	{name: "hostile", packages: "test/hostile test/e2e test/browser"},                // only tests
+	{name: "hostile", packages: "test/hostile test/e2e test/auditor test/page"},      // only tests
 	{name: "hook", packages: "hook", mayImport: "lineage hmac wholefile"},            // what coding agents run: it starts for each call, so that it holds little
 	{name: "hook program", packages: "cmd/verifier-hook", mayImport: "hook"},         // and nothing else
 	{name: "mcp", packages: "mcp", mayImport: "hook wholefile"},                      // the gate before servers of tools
