@@ -66,10 +66,9 @@ lint: ## run golangci-lint, built by Go at a pinned version
 	@go run $(GOLANGCI) run --allow-serial-runners $(ARGS)
 	@go run $(GOLANGCI) run --allow-serial-runners --enable-only lll --new-from-rev $(ROUND) $(ARGS)
 
-bench: ## measure the decision path, into docs/speed.md, and a tap in a chat; a short run: make bench ARGS=-short
+bench: ## measure the decision path, into docs/speed.md; a short run: make bench ARGS=-short
 	@./scripts/setup-tests
 	@others=; [ '$(OTHERS)' = off ] || others=$$(./scripts/bench-others); go run ./test/bench -page docs/speed.md -others "$$others" $(ARGS)
-	@go test -count=1 -v -run '^TestATapOnOneChat' ./cmd/verifier
 
 chaos: ## break two gateways, Redis and chats while agents call, and write docs/chaos.md; a short run: make chaos CHAOS='-calls 500 -for 8s'
 	@./scripts/setup-tests

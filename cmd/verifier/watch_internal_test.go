@@ -99,16 +99,6 @@ func TestWhatWaitsIsWatchedAndAnsweredWithAKey(t *testing.T) {
 	w.sees(t, "is no longer open.")
 }
 
-// inText is the first group of a pattern, which has to be in the text.
-func inText(t *testing.T, text, pattern string) string {
-	t.Helper()
-	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
-	if m == nil {
-		t.Fatalf("no %s in\n%s", pattern, text)
-	}
-	return m[1]
-}
-
 // m says for how long, and gives just that.
 func TestAKeyGivesMinutesInTheTerminal(t *testing.T) {
 	t.Parallel()
