@@ -78,3 +78,28 @@ func TestH42AnAllowWhoseCommitIsUncertainIsADenyAndTheSameRequestMayPassLater(t 
 		r.mustAsk(sh("date", unvouched("m"))) // and for no other
 	})
 }
+
+// amnesiac is a store that can't say which lines have come before.
+type amnesiac struct{ backend }
+
+func (amnesiac) Count(context.Context, string, time.Duration, bool) (int, error) {
+	return 0, errors.New("store: out of order")
+}
+
+func TestARelayedLineIsNotTakenWhereNobodyKnowsWhetherItCameBefore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, relaying)
+	r.restartBehind(func(b backend, l recordLog) (backend, recordLog) { return amnesiac{b}, l })
+	held := r.hold(call{tool: "exec", params: `{"command":"date"}`, context: unvouched("m")})
+	card := r.waits()
+	for _, text := range []string{".approve exec " + card.code(t), ".pause", ".pending", ".reset-trust " + card.Session} {
+		if v := r.relay(text); !strings.Contains(v.Text, "The store can't be reached") || strings.Contains(v.Text, card.Ref) {
+			t.Errorf("%s is told %+v", text, v)
+		}
+	}
+	r.refuse(card.Ref, "")
+	if a := <-held; a.allowed() {
+		t.Errorf("got %s", a.raw)
+	}
+	r.allow(call{tool: "exec", params: `{"command":"date"}`, context: ownerIn("clean")}) // nothing is paused
+}

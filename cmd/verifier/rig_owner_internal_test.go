@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
@@ -149,4 +151,34 @@ func (r *rig) editTwice(ref, params string) verdict {
 		r.t.Fatalf("the change to %s is told %+v", params, v)
 	}
 	return r.answerTo(in)
+}
+
+// reload puts an edited copy of the rig's config in force.
+func (r *rig) reload(edit func(*config.Config)) {
+	r.t.Helper()
+	next := *r.cfg
+	edit(&next)
+	if err := r.g.reload(&next, policy.Guard{}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// relaying takes what Ann types on Telegram into the chats of the client default.
+func relaying(c *config.Config) {
+	c.Approvers = []config.Approver{{Name: "Ann", Users: map[string]config.UserID{"telegram": "111"}, IDs: []string{"token:owner"}}}
+	c.Webhook.RelayApprovals = map[string][]string{config.DefaultClient: {"telegram"}}
+}
+
+// relay passes on a line of Ann's as a runtime does.
+func (r *rig) relay(text string) (v verdict) {
+	r.t.Helper()
+	const line = `{"version":1,"timestamp":%q,"requestId":%q,"text":%q,` +
+		`"context":{"messageProvider":"telegram","senderId":"111","channelId":"111","sessionKey":"agent:main:m"}}`
+	at := time.Now().UTC()
+	body := fmt.Appendf(nil, line, at.Format(time.RFC3339Nano), fmt.Sprint("line-", at.UnixNano()), text)
+	var signed bool
+	if err := json.Unmarshal(r.exchange("/approve", body, &v.status, &signed), &v); err != nil || !signed {
+		r.t.Errorf("a relayed line: %v (signed %v)", err, signed)
+	}
+	return v
 }

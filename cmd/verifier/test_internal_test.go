@@ -167,3 +167,17 @@ func TestTheCommandTestFindsImpostors(t *testing.T) {
 		}
 	}
 }
+
+// deaf is a channel that nothing can be sent on.
+type deaf struct{}
+
+func (deaf) Send(context.Context, *approval.Card) (string, error) {
+	return "", errors.New("out of order")
+}
+
+func (deaf) Settle(context.Context, string, *approval.Card, approval.Outcome) error { return nil }
+
+func (deaf) Listen(ctx context.Context, _ func(context.Context, approval.Answer) (approval.Outcome, error)) error {
+	<-ctx.Done()
+	return nil
+}
