@@ -17,7 +17,8 @@ import (
 func TestH251WhatCanBeReadInTwoWaysReachesNoServer(t *testing.T) {
 	t.Parallel()
 	g := gated(t)
-	const hidden = `{"jsonrpc":"2.0","id":90,"method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}}`
+	const hidden = `{"jsonrpc":"2.0","id":90,"method":"tools/call",` +
+		`"params":{"name":"echo","arguments":{"text":"h251"}}}`
 	lines := []string{
 		"[" + hidden + "]", " [" + hidden + "," + hidden + "]", hidden + hidden, hidden + " x", "\ufeff" + hidden,
 		`{"x":` + "\r" + hidden + "\r" + `}`,
@@ -27,7 +28,8 @@ func TestH251WhatCanBeReadInTwoWaysReachesNoServer(t *testing.T) {
 		`"id":91,"method":"ping","Method":"tools/call","params":{"name":"echo","arguments":{"text":"h251"}}`,
 		`"id":91,"method":"ping","params":{},"PARAMS":{"text":"h251"}`,
 		`"id":91,"method":"tools/call","params":{"name":"safe","Name":"echo","arguments":{"text":"h251"}}`,
-		`"id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"x"},"argument\u017f":{"text":"h251"}}`,
+		`"id":91,"method":"tools/call",` +
+			`"params":{"name":"safe","arguments":{"text":"x"},"argument\u017f":{"text":"h251"}}`,
 		`"id":91,"method":"tools/call","params":{"name":"safe","arguments":{"text":"x","text":"h251"}}`,
 		`"id":91,"method":"tools/call","params":{"name":"safe","arguments":["h251"]}`,
 		`"id":91,"method":"tools/call","params":{"name":"safe","arguments":{},"more":"h251"}`,
@@ -73,7 +75,8 @@ func TestH252ACallThatIsDroppedDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestH253TheServerAnswersWhatItWasNotAsked: a call that is held, or one that never was. It ends in the middle of a call.
+// TestH253TheServerAnswersWhatItWasNotAsked: a call that is held, or one that never was. It ends in the middle of a
+// call.
 func TestH253TheServerAnswersWhatItWasNotAsked(t *testing.T) {
 	t.Parallel()
 	g := gated(t, "early")
@@ -167,8 +170,8 @@ func TestH275AServerOnTheWebSendsTheGateNowhere(t *testing.T) {
 	}
 }
 
-// TestH276WhatAServerOnTheWebReturnsCounts: as one message, in a stream, or in the rest of a stream that was cut off. An
-// answer to what was not asked is not passed on.
+// TestH276WhatAServerOnTheWebReturnsCounts: as one message, in a stream, or in the rest of a stream that was cut off.
+// An answer to what was not asked is not passed on.
 func TestH276WhatAServerOnTheWebReturnsCounts(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"other", "stream", "cut"} {
@@ -276,7 +279,10 @@ var carrying = []struct{ method, params, judged string }{
 		"completion/complete",
 	},
 	{"vendor/send", `{"to":"AKIAIOSFODNN7"}`, "(vendor/send)"},
-	{"subscriptions/listen", `{"notifications":{"resourceSubscriptions":["x://AKIAIOSFODNN7"]}}`, "(subscriptions/listen)"},
+	{
+		"subscriptions/listen", `{"notifications":{"resourceSubscriptions":["x://AKIAIOSFODNN7"]}}`,
+		"(subscriptions/listen)",
+	},
 }
 
 // listedOnly are requests that say nothing but what the server has listed.
@@ -342,7 +348,8 @@ func TestH742NoToolHasTheNameOfARequest(t *testing.T) {
 		`"method":"vendor/send","params":{"to":"h742"}`,
 		`"id":90,"method":"resources/read","params":{"uri":"x://a","URI":"x://h742"}`,
 		`"id":91,"method":"resources/read","params":["h742"]`,
-		`"id":92,"method":"resources/read","params":{"uri":"x://a","_meta":{"x":"h742` + strings.Repeat("x", 8<<10) + `"}}`,
+		`"id":92,"method":"resources/read",` +
+			`"params":{"uri":"x://a","_meta":{"x":"h742` + strings.Repeat("x", 8<<10) + `"}}`,
 		`"id":93,"method":"x` + strings.Repeat("x", 300) + `h742","params":{}`,
 		`"id":94,"method":"x\nh742","params":{}`,
 		`"id":95,"method":"resources/read","params":{"uri":"x://a",` +

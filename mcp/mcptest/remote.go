@@ -72,7 +72,8 @@ func (s *Remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	switch m.Method {
 	case "initialize":
 		w.Header().Set("Mcp-Session-Id", "s1")
-		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"fake","version":"1"}}`
+		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},` +
+			`"serverInfo":{"name":"fake","version":"1"}}`
 	case "tools/list":
 		result = `{"tools":[` + Echo("says it") + `]}`
 	case "tools/call":
@@ -109,7 +110,8 @@ func (s *Remote) call(w http.ResponseWriter, q *http.Request, m *request) {
 	switch m.Params.Name {
 	case "stream":
 		events(w, ": hello\r\n\r\n", "id: 7\nretry: 10\ndata:\n\n",
-			"event: message\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"method\":\"notifications/message\",\"params\":{\"data\":\"x\"}}\n\n",
+			"event: message\ndata: {\"jsonrpc\":\"2.0\",\ndata: "+
+				"\"method\":\"notifications/message\",\"params\":{\"data\":\"x\"}}\n\n",
 			"event: endpoint\ndata: http://evil.example/\n\n", "id: 8\rdata: "+said+"\r\r")
 	case "cut": // the rest comes on another connection
 		events(w, "id: 1\ndata:\n\n")

@@ -195,7 +195,7 @@ func TestAnApprovalTypedIntoTheRuntimesChatLetsTheCallPass(t *testing.T) {
 	refuses(g, "locked", ".approve exec 00000005", ".approve exec "+card.Code(t))
 	refused(t, g, held)
 	for what, config := range map[string]string{
-		"by default": "", "for another": "webhook: {relayApprovals: {laptop: [telegram]}}\n",
+		"by default":       "",
 		"on another place": "webhook: {relayApprovals: {default: [slack]}}\n",
 	} {
 		g.Reload(strings.Split(people, "webhook:")[0] + config)
