@@ -218,6 +218,14 @@ func cardSpecs() []spec {
 				return n
 			}
 			r.until("the chat shows the pause", func() bool { return told() > 0 })
+			// A call that is still on its way would find the place of a card that was answered.
+			r.until("all calls beyond the hour's 20 are denied", func() bool {
+				n := 0
+				for _, v := range waiting {
+					n += len(v)
+				}
+				return n >= 80
+			})
 			tapped := make(map[string]bool)
 			r.until("every call has got its answer", func() bool {
 				for _, m := range r.cards() {

@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -132,16 +129,6 @@ func (r *rig) insist(tell func() told) (t told) {
 	return t
 }
 
-// refuses says that it must not, and gives the answer.
-func (r *rig) refuses(e event) told {
-	r.t.Helper()
-	t := r.tell(e)
-	if t.status != http.StatusOK || t.Accepted || t.Reason == "" {
-		r.t.Errorf("%s %s: got %d %s, want it refused with a reason", e.name, e.about, t.status, t.raw)
-	}
-	return t
-}
-
 // notice tells of a call that is not asked about.
 func (r *rig) notice(c call) told {
 	r.t.Helper()
@@ -153,14 +140,6 @@ func (r *rig) notice(c call) told {
 		r.t.Errorf("notice of %s: got %d %s", c.tool, t.status, t.raw)
 	}
 	return t
-}
-
-// inRun is a context with a run id.
-func inRun(ctx map[string]any, id string) map[string]any { return with(ctx, "runId", id) }
-
-// census is the context_assembled event with these sources.
-func census(ctx map[string]any, sources string) event {
-	return event{name: "context_assembled", about: `{"sources":[` + sources + `]}`, context: ctx}
 }
 
 // returned is what a tool gave back.
@@ -180,17 +159,6 @@ func (r *rig) entries() (out []audit.Entry) {
 	return out
 }
 
-// lastEvent is the record of the last event that changed anything.
-func (r *rig) lastEvent() (last audit.Entry) {
-	r.t.Helper()
-	for _, e := range r.entries() {
-		if e.Kind == audit.KindEvent {
-			last = e
-		}
-	}
-	return last
-}
-
 // turn sends a call that needs a person, who says yes for the turn.
 func (r *rig) turn(c call) {
 	r.t.Helper()
@@ -203,28 +171,4 @@ func (r *rig) turn(c call) {
 	if a := <-held; !a.allowed() {
 		r.t.Errorf("%s after a yes for the turn: got %s", c.tool, a.raw)
 	}
-}
-
-// search names what holds a text: files of the state directory, the log, the
-// screen.
-func (r *rig) search(text string) (found []string) {
-	r.t.Helper()
-	places := map[string]string{"the log": r.log.String(), "the screen": r.screen.String()}
-	err := filepath.WalkDir(r.state.Dir(), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		places[path] = string(b)
-		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for place, content := range places {
-		if strings.Contains(content, text) {
-			found = append(found, place)
-		}
-	}
-	return found
 }

@@ -420,20 +420,6 @@ func unvouched(session string) map[string]any {
 	return map[string]any{"sessionKey": "agent:main:" + session}
 }
 
-// page is what anybody can read.
-func (r *rig) page(path string) string {
-	r.t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, r.url+path, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	text := string(exchange(r.t, client, req).body)
-	if text == "" {
-		r.t.Fatalf("%s: nothing", path)
-	}
-	return text
-}
-
 // record is the whole record as it stands on disk.
 func (r *rig) record() string {
 	r.t.Helper()
