@@ -8,7 +8,7 @@ ARGS        =
 TRACE       =
 FUZZTIME    = 5m
 # Lines written since this commit have at most 120 columns.
-ROUND       = b6f25222
+ROUND       = 6ec121b3
 SHORTTIME   = 1s
 CHECKS      = 200
 SEENTIME    = 10s
