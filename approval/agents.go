@@ -32,7 +32,9 @@ func (t *terms) bind(a *Ask) {
 		if a.Approvers == nil {
 			a.Approvers = slices.Clone(agent.Approvers)
 		} else if agent.Approvers != nil {
-			a.Approvers = slices.DeleteFunc(a.Approvers, func(name string) bool { return !slices.Contains(agent.Approvers, name) })
+			a.Approvers = slices.DeleteFunc(a.Approvers, func(name string) bool {
+				return !slices.Contains(agent.Approvers, name)
+			})
 		}
 		if a.Agent != "" && a.Channels == nil {
 			a.Channels = agent.Channels
@@ -85,7 +87,11 @@ func (a *Ask) bars(person string) (why string, barred bool) {
 	if a.admits(person) {
 		return "", false
 	}
-	return fmt.Sprintf("%s, you may not answer this question about %s. It goes to %s.", person, quote(a.Tool), strings.Join(a.Approvers, peopleBetween)), true
+	goes := "It goes to " + strings.Join(a.Approvers, peopleBetween) + "."
+	if len(a.Approvers) == 0 {
+		goes = "No one may: the config lists no approver who answers for every agent."
+	}
+	return fmt.Sprintf("%s, you may not answer this question about %s. %s", person, quote(a.Tool), goes), true
 }
 
 // enough reports whether as many people are listed as the question needs.

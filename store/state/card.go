@@ -10,9 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/approval"
 )
 
-// Errors of approval.Store that a change of state gives.
-var ()
-
 // Card is what is kept of a card beside its blob. Times are Unix milliseconds.
 type Card struct {
 	Conversation string `json:"conversation"` // its hash
