@@ -41,9 +41,6 @@ func (t *terms) bind(a *Ask) {
 		}
 	}
 	t.nameStarter(a)
-	if t.stepsUp(a) {
-		a.StepUp, a.Lasting, a.Like, a.Targets = true, false, "", nil
-	}
 }
 
 // nameStarter says on the card who started the run. All that is known of them

@@ -26,7 +26,6 @@ type votes struct {
 	consents   *Consents
 	likes      *likes
 	previews   *previews
-	stepUps    *stepUps
 	heldParams *heldParams
 }
 
@@ -50,9 +49,6 @@ type Answer struct {
 
 	Always *Always // with the button for that: the standing consent to give; nil: none
 
-	Origin string // of the page that it comes from, as the browser says: where a passkey can be asked for; empty: nowhere
-	Proof  *Proof // that a passkey signed this very answer; nil: none
-
 	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
 
 	code string // the code that was typed, where one was
@@ -62,8 +58,7 @@ type Answer struct {
 
 	edit *Edit // what Params make of the call
 
-	inDetails bool   // the button that was tapped was beside the details
-	passkey   string // the id of the passkey that signed it
+	inDetails bool // the button that was tapped was beside the details
 }
 
 // Answer takes an answer from any channel. It is the only place where approver
@@ -117,8 +112,11 @@ func (vs *votes) count(ctx context.Context, person, id string, a Answer, most in
 		if picked == nil {
 			return out, nil
 		}
-		if out, err := vs.ready(ctx, person, c, picked, &a, now); out.Text != "" {
-			return out, err
+		if a.edit != nil { // the request that waits first gets the changed arguments
+			if _, why := vs.heldParams.editorOf(picked[0]); why != "" { // it may have left, or another waits first now
+				return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
+			}
+			vs.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
 		}
 		if len(picked) > 1 {
 			most = min(most, allMinutes)
@@ -141,24 +139,6 @@ func (vs *votes) count(ctx context.Context, person, id string, a Answer, most in
 		return out.only(c, a.entry), nil
 	}
 	return Outcome{Text: "The question is being answered by others at this moment. Try again."}, ErrStale
-}
-
-// ready has an answer signed that needs a passkey, and keeps the arguments of a change for the request that waits first. An outcome with
-// a text says why the answer does not count.
-func (vs *votes) ready(ctx context.Context, person string, c *Card, picked []*Question, a *Answer, now time.Time) (Outcome, error) {
-	if a.passkey == "" { // a card that changed since is the same question still: it is frozen
-		if out, err := vs.stepUps.stepUp(ctx, person, c, picked, a, now); out.Text != "" {
-			return out, err
-		}
-	}
-	if a.edit == nil {
-		return Outcome{}, nil
-	}
-	if _, why := vs.heldParams.editorOf(picked[0]); why != "" { // it may have left, or another waits first now
-		return Outcome{Kind: Misunderstood, Card: c, Text: why}, nil
-	}
-	vs.heldParams.put(picked[0].Ask.Digest, heldRequest(picked[0].Holders[0]), a.edit.Ask.Digest, a.edit.params)
-	return Outcome{}, nil
 }
 
 // only is an outcome that says nothing of the other calls, where an answer was for one call of a list.
@@ -259,7 +239,7 @@ func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, Called: t.called(a, vs.o.Hide, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason, Passkey: a.passkey}
+		v := Vote{Person: person, Called: t.called(a, vs.o.Hide, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -429,7 +409,7 @@ func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now t
 		if v.Allow {
 			e.Decision, e.Scope, e.Minutes, e.Edited = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes, v.Edited
 		}
-		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds(), Passkey: v.Passkey}}
+		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		vs.note(ctx, e)
 		if !q.Ask.Test {
 			vs.likes.rememberAnswer(ctx, &q.Ask, &v)

@@ -30,7 +30,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -68,8 +67,6 @@ type Options struct {
 	Detailed   func(*Ask) bool                                               // whether the details show all of a call; nil: they never do
 	Bodies     func(*Ask, jsontext.Value) (shown jsontext.Value, hidden int) // a call's params with all that it writes to files, and how many values are hidden still; nil: they can't be shown
 	Head       func(*Ask) string                                             // what a call does, in one line of safe text; nil: its tool's name
-	Passkeys   *passkey.Ring                                                 // nil: there are none
-	Page       string                                                        // what the address of a card on the page begins with; empty: it has none that people can open
 	Hide       func(string) string                                           // what may be kept of a person's words; nil: [redact.Line]
 	NoReset    func() bool                                                   // the level is never lowered now, not even by the owner; nil: it may be
 	Log        *slog.Logger                                                  // nil discards
@@ -187,8 +184,7 @@ func assemble(o Options, p process) *Desk {
 	tickets := &tickets{cards, announcer, endings, pauses, consents}
 	placer := &placer{cardStore: cards, announcer: announcer, sweeper: sweeper, endings: endings}
 	asker := &asker{cardStore: cards, placer: placer, heldParams: held, pauses: pauses, tickets: tickets}
-	stepUps := &stepUps{cards.core}
-	votes := &votes{cards, announcer, pauses, consents, likes, previews, stepUps, held}
+	votes := &votes{cards, announcer, pauses, consents, likes, previews, held}
 	edits := &edits{cards, votes, held, previews}
 	openings := &openings{cardStore: cards, likes: likes, heldParams: held}
 	buttons := &buttons{cards, votes, edits, openings, consents}

@@ -64,8 +64,7 @@ type Ask struct {
 	Why          []string             `json:"why"`
 	Reasons      []string             `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
 	Risks        []string             `json:"risks,omitzero"`   // what to notice first, in a few words each, the worst first
-	Stakes       []string             `json:"stakes,omitzero"`  // what may be lost, in the words of [Config.StepUp]
-	StepUp       bool                 `json:"stepUp,omitzero"`  // only a passkey allows it
+	Stakes       []string             `json:"stakes,omitzero"`  // what may be lost, see [policy.Plan.Stakes]
 	Effect       Effect               `json:"effect,omitzero"`  // what a tool that we don't know says of itself
 	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
 	Started      string               `json:"started"`          // who started the run
@@ -175,19 +174,18 @@ type Question struct {
 
 // Vote is one person's answer.
 type Vote struct {
-	Person  string    `json:"person"`
-	Called  string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
-	ID      string    `json:"id,omitzero"`     // which of their ids said it
-	Via     string    `json:"via"`
-	Allow   bool      `json:"allow"`
-	Scope   Scope     `json:"scope,omitzero"`
-	Seen    bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
-	Reason  string    `json:"reason,omitzero"`
-	For     string    `json:"for,omitzero"`     // the waiting request that the yes is kept for
-	Passkey string    `json:"passkey,omitzero"` // the id of the passkey that signed it
-	Edited  string    `json:"edited,omitzero"`  // the digest of the call that the person made of it: the yes is for that one
-	At      time.Time `json:"at"`
-	Seal    string    `json:"seal"`
+	Person string    `json:"person"`
+	Called string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
+	ID     string    `json:"id,omitzero"`     // which of their ids said it
+	Via    string    `json:"via"`
+	Allow  bool      `json:"allow"`
+	Scope  Scope     `json:"scope,omitzero"`
+	Seen   bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
+	Reason string    `json:"reason,omitzero"`
+	For    string    `json:"for,omitzero"`    // the waiting request that the yes is kept for
+	Edited string    `json:"edited,omitzero"` // the digest of the call that the person made of it: the yes is for that one
+	At     time.Time `json:"at"`
+	Seal   string    `json:"seal"`
 }
 
 // Who is the person's name as others know it.
@@ -317,9 +315,6 @@ func (v *Vote) sealed(id, digest string) []string {
 	}
 	if v.Called != "" {
 		parts = append(parts, "called "+v.Called)
-	}
-	if v.Passkey != "" {
-		parts = append(parts, "passkey "+v.Passkey)
 	}
 	if v.Edited != "" {
 		parts = append(parts, "edited "+v.Edited)

@@ -139,7 +139,7 @@ func (ed *edits) editOne(ctx context.Context, person string, c *Card, q *Questio
 	shown := "edit\n" + c.ID + "\n" + person + "\n" + e.Ask.Digest
 	if !ed.previews.has(shown) {
 		text := "This runs instead:\n" + e.text() + "Everything else stays as it is. Nothing was approved yet: say the same again to allow it once."
-		if a.Via != Terminal && a.Origin == "" && len(text) > mostEditText {
+		if a.Via != Terminal && a.code != "" && len(text) > mostEditText {
 			return Outcome{Kind: Misunderstood, Card: c, Text: "The change is too long to be shown here. Make it on your page. Nothing was approved."}, nil
 		}
 		ed.previews.note(shown)

@@ -23,12 +23,8 @@ func (w *waiting) leave() Ruling {
 	return w.unanswered()
 }
 
-// unanswered is the ruling of a request without an answer. Without a ticket a coding agent shows no dialog of its own,
-// in which a key would do where a passkey has to sign.
+// unanswered is the ruling of a request without an answer.
 func (w *waiting) unanswered() Ruling {
-	if w.stepUp {
-		return Ruling{Ref: codes.Ref(w.card), Card: w.card}
-	}
 	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: w.asker.tickets.ticket(w.client, w.card, w.digest)}
 }
 

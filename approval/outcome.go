@@ -22,7 +22,6 @@ const (
 	Misunderstood             // meant for us, but not to be understood
 	Replied                   // it decided nothing, and Text is the reply: a list, a help text, a reset
 	Shown                     // details were asked for: Card holds them; see [Outcome.Delivered]
-	WantsPasskey              // a passkey has to sign the answer: StepUp says what
 	WantsConfirm              // the person changed the call's arguments: Edit shows what that makes of it; the same answer again counts
 )
 
@@ -36,9 +35,8 @@ type Outcome struct {
 	At     time.Time
 	Scope  Scope
 	Reason string
-	Card   *Card   // what a tap was about, for a channel that has to show it; may be nil
-	StepUp *StepUp // of WantsPasskey
-	Edit   *Edit   // of WantsConfirm, and of WantsPasskey where the call's arguments were changed
+	Card   *Card // what a tap was about, for a channel that has to show it; may be nil
+	Edit   *Edit // of WantsConfirm
 
 	delivered func(ctx context.Context, failed error)
 }

@@ -62,7 +62,7 @@ func (q *Question) counts(v *Vote) bool {
 	if !q.Ask.admits(v.Person) {
 		return false
 	}
-	if v.Allow && q.Ask.StepUp && v.Passkey == "" || v.Edited != "" && q.Ask.Approvals > 1 {
+	if v.Edited != "" && q.Ask.Approvals > 1 {
 		return false
 	}
 	return len(q.key) > 0 && !v.At.After(q.Ask.Until) && q.key.Check(v.Seal, "vote", v.sealed(q.card, q.Ask.Digest)...)

@@ -136,7 +136,7 @@ func (b *buttons) tapped(ctx context.Context, person string, a Answer) (Outcome,
 	}
 	switch {
 	case t.action == EditCall:
-		vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via, Origin: a.Origin, Proof: a.Proof, Allow: true, Params: a.Params}
+		vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via, Allow: true, Params: a.Params}
 		if t.entry > 0 {
 			vote.entry = c.Questions[0].Ask.Digest
 		}
@@ -173,7 +173,7 @@ func (a Action) onCard() bool {
 
 // vote is what a button says about a card; false where it says nothing.
 func (a Action) vote(c *Card, by Answer) (Answer, bool) {
-	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Origin: by.Origin, Proof: by.Proof, Allow: a.Allows()}
+	vote := Answer{ID: by.ID, Name: by.Name, Via: by.Via, Allow: a.Allows()}
 	switch a {
 	case AllowOnce, AllowFile, AllowAlways:
 	case AllowSeen:

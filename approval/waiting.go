@@ -21,7 +21,6 @@ type waiting struct {
 	last            time.Time // and the store is not asked any more
 	held            *heldCall
 	letGo           func() // of the call's params
-	stepUp          bool   // only a passkey allows it
 }
 
 // waits is what a request waits by, from now on.
@@ -30,7 +29,7 @@ func (as *asker) waits(r *Request) *waiting {
 	return &waiting{
 		waiter: waiter{agent: r.Ask.Agent, woken: make(chan struct{}, 1)},
 		asker:  as, client: r.Ask.Conversation.Client, digest: r.Ask.Digest, request: r.ID, held: held, letGo: as.heldParams.hold(r.Ask.Digest, held),
-		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack), stepUp: as.terms().stepsUp(&r.Ask),
+		began: now, until: now.Add(r.Hold), last: now.Add(r.showing() + 2*askSlack),
 	}
 }
 

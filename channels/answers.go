@@ -22,9 +22,6 @@ func lasting(c *approval.Card, calls []call) (minutes int, why string) {
 
 // typed are the lines that answer a card.
 func typed(c *approval.Card, longer int) []Typed {
-	if c.StepUp() {
-		return []Typed{denyLine(c)}
-	}
 	allow := ".approve " + c.TypedTool() + " " + c.Code
 	out := []Typed{{Label: "allow once", Line: allow}}
 	a := &c.Questions[0].Ask
@@ -77,7 +74,7 @@ const More = "More…"
 // buttons are what can be tapped on a card: the same three in the same order everywhere. Nothing allows that is not there to be read.
 func buttons(c *approval.Card, full bool) []Button {
 	var out []Button
-	if full && !c.StepUp() {
+	if full {
 		out = append(out, button(c, approval.AllowOnce, onceLabel(c)))
 	}
 	out = append(out, button(c, approval.DenyCall, denyLabel(c)), button(c, approval.Details, More))
@@ -119,9 +116,6 @@ func left(c *approval.Card) (n int) {
 
 // detailsButtons are the buttons beside all there is to see.
 func detailsButtons(c *approval.Card, longer int) []Button {
-	if c.StepUp() {
-		return []Button{button(c, approval.DenyCall, denyLabel(c))}
-	}
 	out := []Button{button(c, approval.AllowSeen, onceLabel(c)), button(c, approval.DenyCall, denyLabel(c))}
 	if len(c.Questions) > 1 {
 		return append(out, entries(c, approval.Details, "More about %d…")...)

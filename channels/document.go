@@ -110,14 +110,14 @@ const (
 	AlwaysLabel = "Always… on your page"
 )
 
-// LinkTo gives an open question a link to your page, where its cards are, if not all of it can be read here or only your passkey allows it,
+// LinkTo gives an open question a link to your page, where its cards are, if not all of it can be read here,
 // or if its details are shown and it can be allowed for days, which only the page does; an empty page is none.
 func (d *Document) LinkTo(page string, c *approval.Card) *Document {
 	if page == "" || len(d.Buttons) == 0 {
 		return d
 	}
 	switch {
-	case d.Cut || !d.Full || c.StepUp():
+	case d.Cut || !d.Full:
 		d.Link, d.LinkTitle = page+c.ID, PageLabel
 	case d.always:
 		d.Link, d.LinkTitle = page+c.ID, AlwaysLabel
@@ -244,9 +244,6 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	d.contexts(c, r)
 	if risks := risksOf(c); len(risks) > 0 {
 		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
-	}
-	if c.StepUp() {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Label: needsPasskey})
 	}
 	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Until(), now)})
 	if expired {

@@ -41,7 +41,7 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	n.Text = text
-	n.OneTap = a.Lasting && !a.Tainted && !c.StepUp() && !a.Marked() && a.Blocked == ""
+	n.OneTap = a.Lasting && !a.Tainted && !a.Marked() && a.Blocked == ""
 	return n
 }
 

@@ -59,9 +59,6 @@ func shell(c *approval.Card, d *Document) []string {
 	if unread(c) {
 		return []string{"verifier pending " + c.Ref(), "verifier deny " + c.Ref()}
 	}
-	if c.StepUp() {
-		return []string{"verifier deny " + c.Ref()}
-	}
 	lines := []string{"verifier approve " + c.Ref()}
 	for _, t := range d.Typed {
 		switch {

@@ -19,7 +19,6 @@ const (
 	blockedHint   = "The agent was refused and goes on without it. If you did want it, allow it this once: it passes when the agent tries again."
 	beforeThat    = "Before that you said:"
 	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
-	needsPasskey  = "Only your passkey allows this, on your page. You can deny it here."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
 
@@ -106,8 +105,6 @@ func onlyOnce(a *approval.Ask, v Visibility) string {
 		return "Only once: without a session key a longer yes would cover strangers' calls."
 	case !v.Full():
 		return "Only once: not all of this call can be seen."
-	case a.StepUp:
-		return "Only once: your passkey has to sign each such call."
 	case !a.Lasting:
 		return "Only once: calls like this one are asked about each time."
 	}

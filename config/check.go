@@ -14,7 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/spelling"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -145,9 +144,6 @@ func (k *checker) checkBounds() {
 	inRange(k.report, "approval.maxOpen", k.Approval.MaxOpen, 0, 100)
 	inRange(k.report, "approval.approvals", k.Approval.Approvals, 0, 20)
 	inRange(k.report, "approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
-	for i, stake := range k.Approval.StepUp {
-		k.oneOf(index("approval.stepUp", i), stake, "kind of call", policy.Stakes())
-	}
 	inRange(k.report, "maxIterations", k.Policy.MaxIterations, 0, 10_000)
 	inRange(k.report, "maxCalls", k.Policy.MaxCalls, 0, 100_000)
 	inRange(k.report, "audit.rotateMB", k.Audit.RotateMB, 0, 100_000)
@@ -242,9 +238,6 @@ func (k risks) unreachable() {
 func (k risks) riskyApprovals() {
 	if k.Approval.MaxMinutes > 4*60 {
 		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
-	}
-	if len(k.Approval.StepUp) > 0 && !k.Web.Enabled {
-		k.find(Warning, "approval.stepUp", "passkeys sign on the page, and web.enabled is false: every call that needs one will be denied")
 	}
 	if k.ApprovalTTLSeconds > 30*60 {
 		k.find(Warning, "approvalTtlSeconds", fmt.Sprintf("a code may be guessed at for %s, and a yes waits as long for a retry", k.ApprovalTTL()))

@@ -183,14 +183,14 @@ type outcomeBody struct {
 var kinds = map[approval.Kind]string{
 	approval.Ignored: "ignored", approval.Counted: "counted", approval.TooLate: "too late", approval.Unauthorised: "unauthorised",
 	approval.NotFound: "not found", approval.Locked: "locked", approval.Misunderstood: "misunderstood", approval.Replied: "told",
-	approval.Shown: "shown", approval.WantsPasskey: "wants a passkey", approval.WantsConfirm: "wants the same again",
+	approval.Shown: "shown", approval.WantsConfirm: "wants the same again",
 }
 
 var statuses = map[approval.Kind]int{
 	approval.Counted: http.StatusOK, approval.Replied: http.StatusOK, approval.TooLate: http.StatusConflict,
 	approval.Unauthorised: http.StatusForbidden, approval.NotFound: http.StatusNotFound, approval.Locked: http.StatusTooManyRequests,
 	approval.Misunderstood: http.StatusUnprocessableEntity, approval.Ignored: http.StatusUnprocessableEntity,
-	approval.Shown: http.StatusOK, approval.WantsPasskey: http.StatusUnprocessableEntity, approval.WantsConfirm: http.StatusUnprocessableEntity,
+	approval.Shown: http.StatusOK, approval.WantsConfirm: http.StatusUnprocessableEntity,
 }
 
 func (a *ownerAPI) outcome(w http.ResponseWriter, r *http.Request, o approval.Outcome, err error) {

@@ -102,9 +102,6 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 			v.Hidden = a.Hidden
 		}
 	}
-	if c.StepUp() && v.Open && m.Approver && !v.Unread {
-		v.Allow = c.Handle(approval.AllowSeen)
-	}
 	return v
 }
 
@@ -176,9 +173,6 @@ func (v *cardView) more(blocks []channels.Block) {
 func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {
 		return
-	}
-	if c.StepUp() && v.Open && v.Full { // no chat has this button: only here a passkey can sign
-		v.Allow = c.Handle(approval.AllowOnce)
 	}
 	for _, b := range buttons {
 		if b.Entry > 0 {

@@ -17,12 +17,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/passkey"
 )
 
-// Passkeys log a person in and sign their answers, see [approval.StepUp]. A session alone adds none: a thief of it could then sign. It
+// Passkeys log a person in. A session alone adds none: a thief of it could then come back. It
 // takes the token, a passkey that is there already, or a link that `verifier login --passkey` prints.
 
 // What a signature or a new passkey may be for.
@@ -161,15 +160,6 @@ func bytesOf(r *http.Request, field string) []byte {
 	return raw
 }
 
-// proofOf is the signature of an answer; nil where there is none.
-func proofOf(r *http.Request) *approval.Proof {
-	a := assertion(r)
-	if a == nil {
-		return nil
-	}
-	return &approval.Proof{Nonce: r.PostFormValue("nonce"), Assertion: *a}
-}
-
 var (
 	badPasskey = refusal{"This passkey is not known here, or its signature does not fit. Nothing was changed.", http.StatusUnauthorized}
 	badEnrol   = refusal{"This link was used or is too old. `verifier login --passkey` prints a new one.", http.StatusUnauthorized}
@@ -289,7 +279,7 @@ func (k *passkeys) addKey(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-const keyAdded = "A passkey of %s was added on the page from %s. It allows what only a passkey allows. If you can't explain it, remove it on your page, and change the token."
+const keyAdded = "A passkey of %s was added on the page from %s. It logs in. If you can't explain it, remove it on your page, and change the token."
 
 func whyNot(err error) string {
 	switch {
@@ -319,33 +309,4 @@ func (k *passkeys) removeKey(w http.ResponseWriter, r *http.Request, m *member) 
 	}
 	k.record(r.Context(), audit.Entry{Note: "removed a passkey on the page"}, audit.Person{Name: m.Person, Passkey: gone.ID}) //nolint:errcheck // it is logged, and the passkey is removed
 	k.list(w, r, m, said{Text: "The passkey is removed. It signs nothing here any more.", Tone: good})
-}
-
-// signView asks for the signature of an answer.
-type signView struct {
-	Card      cardView
-	Handle    string
-	Minutes   string
-	Params    string
-	Nonce     string
-	Challenge string
-	Keys      string
-	Site      string
-}
-
-// sign asks for it.
-func (q *questions) sign(w http.ResponseWriter, r *http.Request, m *member, handle string, o *approval.Outcome) {
-	_, _, now, err := q.o.Desk.Look(r.Context(), o.Card.ID)
-	if err != nil {
-		q.unreachable(w, r, err)
-		return
-	}
-	s, card := o.StepUp, o.Card
-	if o.Edit != nil {
-		card = changed(o)
-	}
-	q.show(w, r, m, "sign", view{Title: "Sign it", At: "waiting", Sign: signView{
-		Card: shown(card, nil, now, m), Handle: handle, Minutes: r.PostFormValue("minutes"), Params: r.PostFormValue("params"),
-		Nonce: s.Nonce, Challenge: base64.RawURLEncoding.EncodeToString(s.Challenge), Keys: strings.Join(s.Keys, " "), Site: s.Site,
-	}})
 }

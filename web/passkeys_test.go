@@ -2,37 +2,26 @@ package web_test
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/passkey/passkeytest"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
-// stepUpRig is a gateway whose owner has a passkey and wants it for what destroys. The page is open by a name.
-func stepUpRig(t *testing.T) (*rig, *browser, *passkeytest.Device) {
+// named is a gateway whose owner has a passkey. The page is open by a name.
+func named(t *testing.T) (*rig, *browser, *passkeytest.Device) {
 	t.Helper()
 	r := newRig(t, nil)
 	r.url = strings.Replace(r.url, "127.0.0.1", "localhost", 1)
-	err := r.desk.Configure(approval.Terms{
-		Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000, StepUp: []string{"destructive"}},
-		People: []approval.Person{{Name: "owner", IDs: []string{"token:owner", "telegram:7"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := r.owner()
 	d := passkeytest.New(t, r.url, "localhost")
 	if got := b.enrol(d, "token", token); got.status != http.StatusNoContent {
@@ -75,74 +64,8 @@ func fields(m passkeytest.Made, more ...string) (out []string) {
 	return append(out, more...)
 }
 
-// destroy asks about a call that can't be undone.
-func (r *rig) destroy(name string) <-chan approval.Ruling {
-	r.t.Helper()
-	return r.ask(func(a *approval.Ask) {
-		a.Shown, a.Stakes = jsontext.Value(`{"command":"rm -r `+name+`"}`), []string{"all", "destructive"}
-	})
-}
-
-var data = regexp.MustCompile(` data-challenge="([^"]+)"`)
-
-// wanted begins the signature of an answer: the fields of its form, and the challenge.
-func (b *browser) wanted(id string) (url.Values, string) {
-	b.t.Helper()
-	page := b.get("cards/" + id)
-	asked := b.do(http.MethodPost, "answer", b.form(page.body, "Allow once"), nil)
-	found := data.FindStringSubmatch(asked.body)
-	if found == nil {
-		b.t.Fatalf("no signature is asked for: %d\n%s", asked.status, asked.body)
-	}
-	return b.form(asked.body, "Allow with your passkey"), found[1]
-}
-
-func (b *browser) send(form url.Values, m passkeytest.Made) reply {
-	b.t.Helper()
-	full := maps.Clone(form)
-	for name, value := range m {
-		full.Set(name, value)
-	}
-	return b.do(http.MethodPost, "answer", full, nil)
-}
-
-func (r *rig) cards(t *testing.T) (ids []string) {
-	t.Helper()
-	cards, _, err := r.desk.Waiting(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cards {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
-
-func (r *rig) stillOpen(t *testing.T, id string) {
-	t.Helper()
-	if _, o, _, err := r.desk.Look(context.Background(), id); err != nil || o.State != approval.Open {
-		t.Fatalf("the question is %s, %v", o.State, err)
-	}
-}
-
-func TestAPasskeySignsAnAnswer(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	ruled := r.destroy("build")
-	id := r.cards(t)[0]
-	form, challenge := b.wanted(id)
-	if got := b.send(form, d.Sign(challenge)); !strings.Contains(got.body, "Approved once by owner") {
-		t.Fatalf("got %d\n%s", got.status, got.body)
-	}
-	if ruling := <-ruled; !ruling.Yes {
-		t.Errorf("the call: %+v", ruling)
-	}
-	if text := r.record.String(); !strings.Contains(text, `"passkey":"`+d.Create("")["id"]+`"`) {
-		t.Errorf("the record does not name the passkey:\n%s", text)
-	}
-}
-
 func TestAPasskeyLogsIn(t *testing.T) {
-	r, b, d := stepUpRig(t)
+	r, b, d := named(t)
 	c, _ := r.browser().ceremony("login/passkey")
 	made := d.Sign(c.Challenge)
 	other := r.browser()
@@ -159,7 +82,7 @@ func TestAPasskeyLogsIn(t *testing.T) {
 }
 
 func TestALinkAddsAPasskey(t *testing.T) {
-	r, _, _ := stepUpRig(t)
+	r, _, _ := named(t)
 	path, _, err := r.page.Enrol(t.Context(), "owner")
 	if err != nil {
 		t.Fatal(err)
@@ -189,162 +112,15 @@ func TestALinkAddsAPasskey(t *testing.T) {
 	}
 }
 
-func TestH411AReplayedSignature(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	r.destroy("one")
-	id := r.cards(t)[0]
-	form, challenge := b.wanted(id)
-	made := d.Sign(challenge)
-	d.Unverified = true
-	if got := b.send(form, d.Sign(challenge)); !strings.Contains(got.body, "does not fit") { // it uses the nonce up
-		t.Fatalf("got %d\n%s", got.status, got.body)
-	}
-	if got := b.send(form, made); !strings.Contains(got.body, "was used before") {
-		t.Errorf("got %d\n%s", got.status, got.body)
-	}
-	r.stillOpen(t, id)
-	d.Unverified = false
-	form, challenge = b.wanted(id)
-	made = d.Sign(challenge)
-	if got := b.send(form, made); !strings.Contains(got.body, "Approved once") {
-		t.Fatalf("got %d\n%s", got.status, got.body)
-	}
-	r.destroy("two")
-	next := r.cards(t)[0]
-	fresh, _ := b.wanted(next)
-	for name, f := range map[string]url.Values{"the old nonce": {"handle": fresh["handle"], "nonce": form["nonce"]}, "a new nonce": fresh} {
-		if got := b.send(f, made); strings.Contains(got.body, "Approved") {
-			t.Errorf("%s: %s", name, got.body)
-		}
-		r.stillOpen(t, next)
-	}
-}
-
-func TestH412TheDigestIsSwapped(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	asked := approval.Ask{
-		Conversation: conversation, SessionKey: conversation.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy", Why: []string{"Because."},
-		Shown: jsontext.Value(`{"command":"rm -r shown"}`), Digest: strings.Repeat("ab", 32), Approvals: 1, Stakes: []string{"destructive"},
-	}
-	if _, err := r.desk.Ask(t.Context(), &approval.Request{Ask: asked, ID: "gone", Hold: time.Millisecond, Now: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
-	id := r.cards(t)[0]
-	form, challenge := b.wanted(id)
-	made := d.Sign(challenge)
-	stored, _, err := r.store.Load(t.Context(), id)
-	if err != nil || len(stored) != 1 {
-		t.Fatal(err)
-	}
-	card, _, _, err := r.desk.Look(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest := card.Questions[0].Ask.Digest
-	other := strings.Repeat("0", len(digest))
-	err = r.store.Swap(t.Context(), approval.Change{
-		ID: id, Version: stored[0].Version, Conversation: conversation, Blob: []byte(strings.ReplaceAll(string(stored[0].Blob), digest, other)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := b.send(form, made); strings.Contains(got.body, "Approved") {
-		t.Errorf("got %d\n%s", got.status, got.body)
-	}
-	if text := r.record.String(); strings.Contains(text, `"decision":"allow"`) {
-		t.Errorf("something was allowed:\n%s", text)
-	}
-}
-
-func TestH413TheAnswerIsSwapped(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	r.destroy("once")
-	id := r.cards(t)[0]
-	card, _, _, err := r.desk.Look(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, action := range []approval.Action{approval.AllowMinutes, approval.AllowExactly, approval.AllowTurn} {
-		form, challenge := b.wanted(id)
-		form.Set("handle", card.Handle(action))
-		form.Set("minutes", "60")
-		if got := b.send(form, d.Sign(challenge)); strings.Contains(got.body, "Approved") {
-			t.Errorf("%c: %d\n%s", action, got.status, got.body)
-		}
-		r.stillOpen(t, id)
-	}
-}
-
-func TestH414AnotherCardsSignature(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	r.destroy("harmless")
-	first := r.cards(t)[0]
-	r.destroy("harmful")
-	second := r.cards(t)[1]
-	own, challenge := b.wanted(first)
-	form, _ := b.wanted(second)
-	made := d.Sign(challenge)
-	if got := b.send(form, made); strings.Contains(got.body, "Approved") {
-		t.Errorf("with its own nonce: %s", got.body)
-	}
-	form.Set("nonce", own.Get("nonce"))
-	if got := b.send(form, made); strings.Contains(got.body, "Approved") {
-		t.Errorf("with the other's nonce: %s", got.body)
-	}
-	r.stillOpen(t, first)
-	r.stillOpen(t, second)
-}
-
-func TestH415H416H418ASignatureThatIsNotOurs(t *testing.T) {
-	for name, edit := range map[string]func(*passkeytest.Device){
-		"H415 on another page":               func(d *passkeytest.Device) { d.Origin = "https://evil.example" },
-		"H415 on another port of the host":   func(d *passkeytest.Device) { d.Origin = "http://localhost:1" },
-		"H415 for another site":              func(d *passkeytest.Device) { d.Site = "evil.example" },
-		"H415 in a frame of another site":    func(d *passkeytest.Device) { d.Framed = true },
-		"H416 the person was not verified":   func(d *passkeytest.Device) { d.Unverified = true },
-		"H418 the counter has gone back":     func(d *passkeytest.Device) { d.Counter = 2 },
-		"H418 a copy that counts the same":   func(d *passkeytest.Device) { d.Counter = 6 },
-		"H417 a passkey that was never here": func(d *passkeytest.Device) { d.ID = []byte("never was here!!") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, b, d := stepUpRig(t)
-			d.Counter = 6
-			r.destroy("before")
-			form, challenge := b.wanted(r.cards(t)[0])
-			if got := b.send(form, d.Sign(challenge)); !strings.Contains(got.body, "Approved once") {
-				t.Fatalf("got %d\n%s", got.status, got.body)
-			}
-			r.destroy("this")
-			id := r.cards(t)[0]
-			form, challenge = b.wanted(id)
-			edit(d)
-			if got := b.send(form, d.Sign(challenge)); !strings.Contains(got.body, "does not fit this answer") {
-				t.Errorf("got %d\n%s", got.status, got.body)
-			}
-			r.stillOpen(t, id)
-			if !strings.Contains(r.record.String(), "signature was refused") {
-				t.Error("the record does not say so")
-			}
-		})
-	}
-}
-
 func TestH417ARemovedPasskey(t *testing.T) {
-	r, b, d := stepUpRig(t)
-	r.destroy("this")
-	id := r.cards(t)[0]
-	form, challenge := b.wanted(id)
+	r, b, d := named(t)
 	if got := b.post("passkeys/remove", "id", d.Create("")["id"]); !strings.Contains(got.body, "is removed") {
-		t.Fatalf("got %d\n%s", got.status, got.body)
-	}
-	if got := b.send(form, d.Sign(challenge)); strings.Contains(got.body, "Approved") {
-		t.Errorf("got %d\n%s", got.status, got.body)
+		t.Fatalf("got\n%s", got.body)
 	}
 	c, _ := r.browser().ceremony("login/passkey")
 	if got := r.browser().login(fields(d.Sign(c.Challenge), "nonce", c.Nonce)...); got.status != http.StatusUnauthorized {
 		t.Errorf("it logs in: %d", got.status)
 	}
-	r.stillOpen(t, id)
 }
 
 // noticed is a chat that keeps what people are told.
@@ -371,7 +147,7 @@ func TestH753EveryoneLearnsOfANewPasskey(t *testing.T) {
 			t.Fatal("the rig has another store")
 		}
 		d, err := approval.NewDesk(approval.Options{
-			Key: key, Store: store, Record: o.Record, Passkeys: o.Passkeys, Channels: map[string]approval.Channel{"chat": chat},
+			Key: key, Store: store, Record: o.Record, Channels: map[string]approval.Channel{"chat": chat},
 			Terms: approval.Terms{People: []approval.Person{{Name: "owner", IDs: []string{"token:owner"}}}},
 		})
 		if err != nil {
@@ -395,7 +171,7 @@ func TestH753EveryoneLearnsOfANewPasskey(t *testing.T) {
 }
 
 func TestH419APasskeyIsAddedWithoutProof(t *testing.T) {
-	r, owner, d := stepUpRig(t)
+	r, owner, d := named(t)
 	link, _, err := r.page.Link(t.Context(), "owner", true)
 	if err != nil {
 		t.Fatal(err)
@@ -447,78 +223,6 @@ func TestH419APasskeyIsAddedWithoutProof(t *testing.T) {
 	}
 	if n := len(r.keys.Of("token:owner", "")); n != 2 {
 		t.Errorf("there are %d passkeys", n)
-	}
-}
-
-func TestH420OnlyThePageAllows(t *testing.T) {
-	r, b, _ := stepUpRig(t)
-	ruled := r.destroy("this")
-	id := r.cards(t)[0]
-	card, _, _, err := r.desk.Look(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pending, err := r.desk.Pending(t.Context(), "telegram:7")
-	if err != nil || len(pending) != 1 {
-		t.Fatal(err)
-	}
-	code := pending[0].Code
-	for name, a := range map[string]approval.Answer{
-		"a code in a chat":         {ID: "telegram:7", Via: "telegram", Text: ".approve exec " + code},
-		"all of it":                {ID: "telegram:7", Via: "telegram", Text: ".approve all " + code + " 10"},
-		"a tap in a chat":          {ID: "telegram:7", Via: "telegram", Handle: card.Handle(approval.AllowOnce)},
-		"a tap beside the details": {ID: "telegram:7", Via: "telegram", Handle: card.Handle(approval.AllowSeen)},
-		"a reference":              {ID: "token:owner", Via: "terminal", Ref: card.Ref(), Allow: true},
-		"a key in watch":           {ID: "token:owner", Via: "terminal", Handle: card.Handle(approval.AllowOnce)},
-		"a code in the terminal":   {ID: "token:owner", Via: "terminal", Text: ".approve exec " + code},
-	} {
-		o, err := r.desk.Answer(t.Context(), a)
-		if err != nil || o.Kind != approval.Misunderstood || !strings.Contains(o.Text, "Only your passkey allows this call") {
-			t.Errorf("%s: %+v, %v", name, o, err)
-		}
-		r.stillOpen(t, id)
-	}
-	stolen := r.owner() // a session of another device, without the passkey
-	form, _ := stolen.wanted(id)
-	if got := stolen.send(form, nil); strings.Contains(got.body, "Approved") {
-		t.Errorf("a stolen session: %s", got.body)
-	}
-	if got := b.get("cards/" + id); !strings.Contains(got.body, "Only your passkey allows this") {
-		t.Errorf("the card does not say so:\n%s", got.body)
-	}
-	o, err := r.desk.Answer(t.Context(), approval.Answer{ID: "telegram:7", Via: "telegram", Text: ".deny " + code})
-	if err != nil || o.State != approval.Denied {
-		t.Errorf("a no in a chat: %+v, %v", o, err)
-	}
-	if ruling := <-ruled; !ruling.Denied {
-		t.Errorf("the call: %+v", ruling)
-	}
-}
-
-func TestH421NoTicketForADialog(t *testing.T) {
-	r, _, _ := stepUpRig(t)
-	a := approval.Ask{Conversation: conversation, SessionKey: conversation.Key, Tool: "exec", Digest: strings.Repeat("ab", 32), Shown: jsontext.Value(`{}`), Approvals: 1, Rule: "x"}
-	for _, stakes := range [][]string{nil, {"destructive"}} {
-		a.Stakes, a.Digest = stakes, fmt.Sprintf("%064d", len(stakes))
-		ruling, err := r.desk.Ask(t.Context(), &approval.Request{Ask: a, ID: "r-" + a.Digest, Hold: time.Millisecond, Now: time.Now()})
-		if err != nil || ruling.Yes {
-			t.Fatalf("%+v, %v", ruling, err)
-		}
-		if (ruling.Ticket == "") != (len(stakes) > 0) {
-			t.Errorf("%v: the ticket is %q", stakes, ruling.Ticket)
-		}
-	}
-}
-
-func TestH422AnEarlierGrantCoversNothingThatNeedsAPasskey(t *testing.T) {
-	r, _, _ := stepUpRig(t)
-	a := approval.Ask{Conversation: conversation, Tool: "exec", Approvals: 1, Stakes: []string{"leaves"}}
-	if !r.desk.Grants.Covers("owner", a) {
-		t.Error("a grant does not stand where no passkey is needed")
-	}
-	a.Stakes = []string{"destructive"}
-	if r.desk.Grants.Covers("owner", a) {
-		t.Error("a grant stands where a passkey is needed")
 	}
 }
 

@@ -38,7 +38,6 @@ type view struct {
 
 	Waiting waitingView
 	Card    cardView
-	Sign    signView
 	Edit    editView
 	Always  alwaysView
 

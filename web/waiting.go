@@ -158,7 +158,7 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Origin: origin(r), Proof: proofOf(r), Params: r.PostFormValue("params"), Always: alwaysOf(r)}
+	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Params: r.PostFormValue("params"), Always: alwaysOf(r)}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
 		a.Scope.Minutes = minutes
 	}
@@ -173,8 +173,6 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		q.confirmEdit(w, r, m, a, &o)
 	case a.Params != "" && o.Kind == approval.Misunderstood && o.Card != nil:
 		q.editAgain(w, r, m, a, &o)
-	case o.Kind == approval.WantsPasskey:
-		q.sign(w, r, m, a.Handle, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		q.one(w, r, m, o.Card.ID, told(o))
 	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:

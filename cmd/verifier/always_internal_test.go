@@ -429,29 +429,24 @@ func TestH528WhoMayGiveAStandingConsentAndWhen(t *testing.T) {
 	r.noConsent("a stale card")
 }
 
-// TestH529APasskeyOrASecondPersonIsNotPassedBy: where a call needs a signature or two people, no standing consent is given, and none that is there covers it.
-func TestH529APasskeyOrASecondPersonIsNotPassedBy(t *testing.T) {
+// TestH529ASecondPersonIsNotPassedBy: where a call needs two people, no standing consent is given, and none that is there covers it.
+func TestH529ASecondPersonIsNotPassedBy(t *testing.T) {
 	r, v := owned(t, noteTool)
 	v.always(r.mustAsk(note("shopping", "x", r.fetchedIn("first"))).Ref, "agent")
 	r.allow(note("shopping", "y", r.fetchedIn("second")))
-	for what, edit := range map[string]func(*config.Config){
-		"a passkey": func(c *config.Config) { noteTool(c); c.Approval.StepUp = []string{string(policy.StakeAll)} },
-		"two people": func(c *config.Config) {
-			noteTool(c)
-			c.Approval.Approvals = 2
-			c.Approvers = []config.Approver{{Name: "owner", IDs: []string{"token:owner"}}, {Name: "Ann", Token: config.NewSecret("ann-token-0123456789abcdef")}}
-		},
-	} {
-		r.reload(edit)
-		r.notConsented(what, note("shopping", what, r.fetchedIn("third")))
-		ref := r.mustAsk(note("work", what, r.fetchedIn("fourth"))).Ref
-		if _, page := v.opened(ref); strings.Contains(page, "Always…") {
-			t.Errorf("%s: the card has Always", what)
-		}
-		form := url.Values{"handle": {r.alwaysOn(ref)}, "days": {"7"}, "where": {"agent"}}
-		if _, page := v.load(http.MethodPost, "/page/answer", form); !strings.Contains(page, "Nothing was approved") {
-			t.Errorf("%s: a forged form is told\n%s", what, mainOf(page))
-		}
+	r.reload(func(c *config.Config) {
+		noteTool(c)
+		c.Approval.Approvals = 2
+		c.Approvers = []config.Approver{{Name: "owner", IDs: []string{"token:owner"}}, {Name: "Ann", Token: config.NewSecret("ann-token-0123456789abcdef")}}
+	})
+	r.notConsented("two people", note("shopping", "z", r.fetchedIn("third")))
+	ref := r.mustAsk(note("work", "x", r.fetchedIn("fourth"))).Ref
+	if _, page := v.opened(ref); strings.Contains(page, "Always…") {
+		t.Error("the card has Always")
+	}
+	form := url.Values{"handle": {r.alwaysOn(ref)}, "days": {"7"}, "where": {"agent"}}
+	if _, page := v.load(http.MethodPost, "/page/answer", form); !strings.Contains(page, "Nothing was approved") {
+		t.Errorf("a forged form is told\n%s", mainOf(page))
 	}
 	if given, err := r.desk.Consents.Active(t.Context()); err != nil || len(given) != 1 {
 		t.Errorf("there are %v %v", given, err)

@@ -159,24 +159,21 @@ func TestH506WhoMayNotAnswerCanNotEdit(t *testing.T) {
 	refused(t, g, held)
 }
 
-// One of our own files, one that a restrict meets that came after the owner looked, and one that only a passkey allows (H508).
+// One of our own files, and one that a restrict meets that came after the owner looked.
 func TestH507AnEditIsJudgedLikeAnyCall(t *testing.T) {
 	t.Parallel()
-	const step = patient + "approval: {stepUp: [destructive]}\n"
-	g := gateway.Start(t, step)
+	g := gateway.Start(t, patient)
 	held := g.Hold(deploy(editable("m")))
 	ref := g.Waits().Ref
 	const refuses = "Your policy refuses"
 	ours := fmt.Sprintf(`{"command":"cat %s/owner.token"}`, g.State.Dir())
 	unedited(t, g, "our own files", edit(g, ref, ours), refuses)
-	edit(g, ref, `{"command":"rm -rf /srv/data"}`)
-	unedited(t, g, "what deletes", edit(g, ref, `{"command":"rm -rf /srv/data"}`), "Only your passkey allows this call")
 	if v := edit(g, ref, makeTest); v.Kind != "wants the same again" {
 		t.Fatalf("a change that passes: %+v", v)
 	}
-	g.Reload(step + "toolOverrides: {exec: {\"*\": restrict}}\n")
+	g.Reload(patient + "toolOverrides: {exec: {\"*\": restrict}}\n")
 	unedited(t, g, "restricted meanwhile", edit(g, ref, makeTest), refuses)
-	g.Reload(step)
+	g.Reload(patient)
 	refused(t, g, held)
 }
 

@@ -213,8 +213,6 @@ func TestH497AllowFromANotificationIsForTheServerToSay(t *testing.T) {
 			t.Errorf("%s: the notification has an Allow", what)
 		}
 	}
-	g.Reload(pushing(service, true, "approval: {stepUp: [all]}\n"))
-	refuses("only a passkey allows it", gateway.Sh("ls -a", inGroup("i")), seal)
 	g.Reload(pushing(service, false, ""))
 	refuses("switched off", gateway.Sh("ls -l", inGroup("h")), seal)
 }

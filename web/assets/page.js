@@ -56,7 +56,7 @@
   };
 
   const hold = (el) => {
-    for (const actions of el.querySelectorAll(".decide, .longer, .signs, .because button")) { // what is typed there is kept
+    for (const actions of el.querySelectorAll(".decide, .longer, .because button")) { // what is typed there is kept
       actions.inert = true;
       actions.classList.add("settling");
       setTimeout(() => { actions.inert = false; actions.classList.remove("settling"); }, settle);
@@ -263,9 +263,8 @@
 
   // send posts a form. The stream rests meanwhile: what the answer says must not
   // be drawn over.
-  const send = async (form, button, more = {}) => {
+  const send = async (form, button) => {
     const fields = new URLSearchParams(new FormData(form));
-    for (const [name, value] of Object.entries(more)) fields.append(name, value);
     if (button?.name) fields.append(button.name, button.value);
     stream.abort();
     for (const b of form.querySelectorAll("button")) b.disabled = true;
@@ -304,12 +303,6 @@
     if (!answer.ok) throw new Refusal(answer.status === 401 && by === ask ? "You are not logged in any more. Load the page again." : await answer.text());
     return answer;
   };
-
-  // sign has the passkey sign an answer, and sends both.
-  const sign = (form) => attempt(form, async () => {
-    const { challenge, keys, site } = form.dataset;
-    await send(form, null, await passkey.sign({ challenge, site, keys: keys.split(" ") }));
-  });
 
   // enrol adds a passkey of a person who is logged in: their token or another passkey says that it is them.
   const enrol = (form) => attempt(form, async () => {
@@ -428,7 +421,6 @@
     if (e.defaultPrevented || e.target.method !== "post") return;
     e.preventDefault();
     if (e.target.classList.contains("logout")) logout();
-    else if (e.target.classList.contains("signs")) sign(e.target);
     else if (e.target.classList.contains("enrol")) enrol(e.target);
     else if (e.target.classList.contains("notify")) notify(e.target);
     else send(e.target, e.submitter);
