@@ -8,10 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,7 +24,6 @@ type process struct {
 	cmd  *exec.Cmd
 	dead chan struct{} // closed when it has ended
 	code int           // of the last end
-	pid  atomic.Int64  // of the last start
 }
 
 // start runs it, unless it runs.
@@ -49,7 +46,6 @@ func (p *process) start() error {
 	}
 	dead := make(chan struct{})
 	p.cmd, p.dead = cmd, dead
-	p.pid.Store(int64(cmd.Process.Pid))
 	go func() {
 		_ = cmd.Wait()
 		p.mu.Lock()
@@ -103,11 +99,9 @@ func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(
 // tools are the programs that a run starts.
 type tools struct {
 	verifier, toxiproxy, redis string
-	shim                       string // preloaded into Redis; "" where there is no compiler
-	strace                     string // "" where it is missing or not allowed
 }
 
-// prepare builds and finds them. What a run can do without is left out.
+// prepare builds and finds them.
 func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 	if toxiproxy == "" {
 		return t, errors.New("-toxiproxy is missing: run `make chaos`, which builds it")
@@ -117,18 +111,7 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 		return t, errors.New("redis-server is not installed: run `make chaos`, which installs it")
 	}
 	t.verifier = filepath.Join(dir, "verifier")
-	if err := command(ctx, "go", "build", "-o", t.verifier, "./cmd/verifier"); err != nil {
-		return t, err
-	}
-	shim := filepath.Join(dir, "shim.so")
-	source := "test/chaos/shim/redis.c"
-	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, source) == nil {
-		t.shim = shim
-	}
-	if path, err := exec.LookPath("strace"); err == nil && command(ctx, path, "-o", os.DevNull, "true") == nil {
-		t.strace = path
-	}
-	return t, nil
+	return t, command(ctx, "go", "build", "-o", t.verifier, "./cmd/verifier")
 }
 
 func command(ctx context.Context, name string, args ...string) error {
