@@ -3,6 +3,7 @@
 
 GOLANGCI    = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 TOXIPROXY   = github.com/Shopify/toxiproxy/v2/cmd/server@v2.12.0
+GORELEASER  = github.com/goreleaser/goreleaser/v2@v2.15.1
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 ARGS        =
 TRACE       =
@@ -103,5 +104,6 @@ vuln: ## ask the Go vulnerability database about the code we call
 build: ## put static binaries into ./bin
 	@$(TAG) CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags "-s -w $${v:+-X main.release=$$v}" -o bin/ ./cmd/verifier ./cmd/verifier-hook
 
-dist: ## build the archives of a release, their checksums and lists of modules, into ./dist
-	@$(TAG) go run ./packaging/dist -version "$$v"
+dist: ## build the archives of a release and their checksums into ./dist; of a commit without a tag, a snapshot
+	@go run $(GORELEASER) release --config packaging/goreleaser.yaml --clean --skip=publish,announce \
+		$$(git describe --tags --exact-match >/dev/null 2>&1 || echo --snapshot)

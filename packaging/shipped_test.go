@@ -1,4 +1,4 @@
-package main
+package packaging_test
 
 import (
 	"crypto/rand"
@@ -16,7 +16,7 @@ import (
 // repository reads a file of the repository.
 func repository(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../" + name)
+	text, err := os.ReadFile("../" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ var setting = regexp.MustCompile(`^[\w.]+[=: ]`)
 // TestShippedFilesFitEachOther reads shipped.txt: there is no Docker in our tests, and systemd not everywhere.
 // scripts/test-container runs the image's programs as the image does.
 func TestShippedFilesFitEachOther(t *testing.T) {
-	for n, row := range strings.Split(repository(t, "packaging/dist/testdata/shipped.txt"), "\n") {
+	for n, row := range strings.Split(repository(t, "packaging/testdata/shipped.txt"), "\n") {
 		if row == "" || row[0] == '#' {
 			continue
 		}
@@ -68,7 +68,7 @@ func TestShippedFilesFitEachOther(t *testing.T) {
 		t.Errorf("the product listens on %s: %v", port, err)
 	}
 	for _, below := range []string{"*", "*/*"} {
-		if nested, err := filepath.Glob("../../" + below + "/go.mod"); err != nil || len(nested) > 0 {
+		if nested, err := filepath.Glob("../" + below + "/go.mod"); err != nil || len(nested) > 0 {
 			t.Errorf("go install leaves out the directories of %q: %v", nested, err)
 		}
 	}
