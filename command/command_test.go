@@ -162,12 +162,6 @@ func TestArgvNeedsNoQuotes(t *testing.T) {
 	}
 }
 
-func BenchmarkParse(b *testing.B) {
-	for b.Loop() {
-		command.Parse("cd src && git status --short | head -n 20 && grep -rn 'TODO' --include='*.go' .")
-	}
-}
-
 // TestAddLeavesNothingOut: what one of several commands does, they do together.
 func TestAddLeavesNothingOut(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[command.Command]()) {

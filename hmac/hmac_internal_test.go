@@ -57,21 +57,6 @@ func TestMatchTakesBothFormsOfTheHeader(t *testing.T) {
 	}
 }
 
-func TestH01WrongSignaturesDoNotMatch(t *testing.T) {
-	last := vectorRequest[:63]
-	for name, header := range map[string]string{
-		"missing": "", "prefix only": "sha256=", "short": last, "long": vectorRequest + "0", "one digit off": last + "f",
-		"not hex": last + "g", "space before": " " + vectorRequest, "space after": vectorRequest + " ", "newline": vectorRequest + "\n",
-		"prefix in capitals": "SHA256=" + vectorRequest, "prefix twice": "sha256=sha256=" + vectorRequest, "other prefix": "sha1=" + vectorRequest,
-		"list": vectorRequest + "," + vectorRequest, "zeroes": strings.Repeat("0", 64), "other body's": vectorEmpty,
-		"zero prefix": "0x" + vectorRequest[2:], "fullwidth": strings.Replace(vectorRequest, "6", "６", 1),
-	} {
-		if got := Match(header, []byte(vectorBody), []byte(vectorSecret)); got != -1 {
-			t.Errorf("%s: matched %d", name, got)
-		}
-	}
-}
-
 func TestH01ASignatureThatEndsInZeroesNeedsThem(t *testing.T) {
 	for i := range 5000 {
 		body := []byte(strings.Repeat("x", i))
@@ -86,12 +71,6 @@ func TestH01ASignatureThatEndsInZeroesNeedsThem(t *testing.T) {
 		}
 	}
 	t.Fatal("no such signature")
-}
-
-func TestH02OneSpaceInTheBodyDoesNotMatch(t *testing.T) {
-	if Match(vectorRequest, []byte(`{"version": 1}`), []byte(vectorSecret)) != -1 {
-		t.Error("matched")
-	}
 }
 
 func TestAnEmptySecretSignsAndMatchesNothing(t *testing.T) {

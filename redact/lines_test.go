@@ -1,7 +1,6 @@
 package redact_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/redact"
@@ -45,15 +44,5 @@ func TestLinesLeaveOrdinaryNamesAlone(t *testing.T) {
 		if got := redact.Line(s); got != s {
 			t.Errorf("%q became %q", s, got)
 		}
-	}
-}
-
-// names are those of a typical call.
-func BenchmarkLines(b *testing.B) {
-	r := ready(b, redact.Config{})
-	texts := strings.Fields("01J9ZC5V3W8Q2M4N6P7R8S9TAB agent:main:main 550e8400-e29b-41d4-a716-446655440000 main run_7f3a9c51 exec")
-	b.ReportAllocs()
-	for b.Loop() {
-		r.Lines(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5])
 	}
 }

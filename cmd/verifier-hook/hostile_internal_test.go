@@ -582,21 +582,6 @@ func TestH260GeminiIsToldToAskOnlyWhereItDoes(t *testing.T) {
 	}
 }
 
-// H647: Only with --edits does the hook say that the agent runs other arguments.
-func TestH647OnlyAFlagSaysThatTheAgentRunsOtherArguments(t *testing.T) {
-	r := newRig(t)
-	for _, row := range []struct{ agent, tool string }{{"claude-code", "Bash"}, {"codex", "Bash"}, {"gemini", "run_shell_command"}} {
-		r.run(row.agent, callOf(row.agent, row.tool, date))
-		if got := r.g.last(t, "/verify").body.Context["edits"]; got != nil {
-			t.Errorf("%s without it: %v", row.agent, got)
-		}
-		r.run(row.agent, callOf(row.agent, row.tool, date), "--edits")
-		if got := r.g.last(t, "/verify").body.Context["edits"]; got != true {
-			t.Errorf("%s: %v", row.agent, got)
-		}
-	}
-}
-
 // H264: opencode's plugin asks its user at the terminal and holds the call meanwhile. It is told to ask only if it says that it can, and a person is there;
 // in any other case the hook waits for the phone, and what the agent writes into its arguments changes nothing.
 func TestH264OpencodeIsToldToAskOnlyWhereItsPluginCan(t *testing.T) {
@@ -679,24 +664,6 @@ func TestAFailureLeavesCodexsDialogToItsUser(t *testing.T) {
 		t.Errorf("before the call it says %q", got)
 	}
 	r.mustRefuse("unattended", r.run("codex", strings.Replace(event, "PreToolUse", "PermissionRequest", 1)))
-}
-
-// H403: another hook moves the edit to another file, and the user changes the text as well.
-func TestH403TheUsersEditHidesNoOtherChange(t *testing.T) {
-	r := newRig(t)
-	r.env = []string{"CLAUDE_CODE_SESSION_ATTENDED=1"}
-	const old = `{"file_path":"/srv/app/x","old_string":"a","new_string":"b"}`
-	for ran, want := range map[string]any{
-		`{"new_string":"c","old_string":"a\nb","file_path":"/srv/app/x"}`:         nil,
-		`{"file_path":"/srv/app/.git/hooks/x","old_string":"a","new_string":"c"}`: true,
-	} {
-		before := callOf("claude-code", "Edit", old)
-		onTerminal(r, "claude-code", before)
-		onTerminal(r, "claude-code", strings.NewReplacer("PreToolUse", "PostToolUse", old, ran, `"c1"}`, `"c1","tool_response":{"userModified":true}}`).Replace(before))
-		if got := r.g.last(t, "/hooks/after_tool_call").body.Event["changed"]; got != want {
-			t.Errorf("%s: changed is %v", ran, got)
-		}
-	}
 }
 
 // H402: two directories that are too long for the gateway, or hold what can't be shown, differ on the card, and keep their end.

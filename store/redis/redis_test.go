@@ -120,33 +120,3 @@ func TestReadySaysWhatToDo(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAdmit(b *testing.B) {
-	s := startServer(b)
-	store := open(b, "redis://"+s.Addr(), redis.Options{Epoch: epoch(b), Timeout: patient})
-	var n atomic.Int64
-	b.Run("get", func(b *testing.B) {
-		b.SetParallelism(8)
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := store.Head(context.Background(), "none"); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	})
-	b.Run("admit", func(b *testing.B) {
-		b.SetParallelism(8)
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				i := n.Add(1)
-				a := call(conv(fmt.Sprint(i%200)), fmt.Sprint("r", i))
-				a.RunCap = 0
-				if _, err := store.Admit(context.Background(), a); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	})
-}

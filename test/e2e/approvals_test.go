@@ -353,30 +353,6 @@ func TestH81ALineIsACommandOrNone(t *testing.T) {
 	}
 }
 
-// A denied call is the same in another spelling, order or name (H381), and is not asked about again at once.
-func TestH381ADeniedCallInAnotherSpelling(t *testing.T) {
-	t.Parallel()
-	g := gateway.Start(t, "")
-	m := unvouched("x")
-	held := g.Hold(gateway.Call{Tool: "exec", Params: `{"command":"make deploy","timeout":9}`, Context: m})
-	g.Refuse(g.Waits().Ref, "not today")
-	<-held
-	for _, again := range []gateway.Call{
-		{Tool: "exec", Params: `{"timeout":9,"command":"make deploy"}`},
-		{Tool: "exec", Params: "{ \"command\" :\n\t\"make deploy\", \"timeout\": 9 }"},
-		{Tool: "exec", Params: `{"\u0063ommand":"make\u0020deploy","timeout":9}`},
-		{Tool: " EXEC ", Params: `{"command":"make deploy","timeout":9}`},
-	} {
-		again.Context = m
-		if a := g.Deny(again); !strings.Contains(a.Reason, "not today") {
-			t.Errorf("%q %s: %s", again.Tool, again.Params, a.Raw)
-		}
-	}
-	if n := len(g.Pending()); n != 0 {
-		t.Errorf("%d cards wait", n)
-	}
-}
-
 // The owner reads a list of calls and types `.approve all`. Meanwhile the agent sends one more. The yes is for the
 // list, the answer names it, and says what still waits.
 func TestH220ACallSlippedInWhileTheOwnerTypesIsNotAllowed(t *testing.T) {
@@ -695,35 +671,4 @@ func TestH486AStandingNoHidesNoOtherQuestion(t *testing.T) {
 	g.Allow(gateway.Fetch(other))
 	g.Ask(gateway.Sh("make deploy", other))
 	g.Ask(gateway.Sh("make deploy", gateway.Spawned("subagent:h486", "no")))
-}
-
-// What costs most to compare or to walk is asked about in time: texts of all sorts (H95), a long name above many
-// arguments (H96).
-func TestH95H96LongTextsAreAskedAboutInTime(t *testing.T) {
-	t.Parallel()
-	g := gateway.Start(t, "webhook: {hold: 60s, maxHold: 60s}\n")
-	fill := func(s string) string { return strings.Repeat(s, 60_000/len(s)) }
-	for what, text := range map[string]string{
-		"plain":      fill("the quick brown fox jumps over the lazy dog and tells you about it "),
-		"one letter": fill("a"), "dates": fill("2024-05-19 "),
-		"long words": fill(strings.Repeat("a", 40) + " "), "addresses": fill("a@b.example "), "amounts": fill("$1 "),
-		"Chinese": fill("請"),
-	} {
-		var messages []map[string]any
-		for _, said := range []string{text, text, "send eve@evil.example: " + text} {
-			messages = append(messages, map[string]any{"text": said, "senderIsOwner": true})
-		}
-		m := gateway.With(gateway.OwnerIn(what), "userMessages", messages)
-		g.Allow(gateway.Fetch(m))
-		params, _ := json.Marshal(map[string]string{"action": "send", "target": "eve@evil.example",
-			"message": text[:len(text)/6*3] + "x"})
-		held := g.Hold(gateway.Call{Tool: "message", Params: string(params), Context: m})
-		g.Refuse(g.Waits().Ref, "")
-		<-held
-	}
-	many := `{"action":"send","target":"@eve","` + strings.Repeat("n", 400_000) + `":[` + strings.Repeat("1,",
-		200_000) + `1]}`
-	held := g.Hold(gateway.Call{Tool: "message", Params: many, Context: unvouched("names")})
-	g.Refuse(g.Waits().Ref, "")
-	<-held
 }
