@@ -106,31 +106,6 @@ func TestH198ThePendingListShowsNoCodeOfAnotherAgent(t *testing.T) {
 	}
 }
 
-func TestOnlyThoseOfTheAgentAnswerAndOthersAreTold(t *testing.T) {
-	d, first, _ := routed(t, openStore(t), func(o *approval.Options) { o.Terms.Approvals = 2 }, map[string]approval.Agent{"main": {Approvers: []string{"bob", "carol"}}})
-	ruling := ask(t, d, nil)
-	card := first.card(t)
-	for _, action := range []approval.Action{approval.AllowOnce, approval.DenyCall} {
-		o := tap(t, d, alice, card.Handle(action), "")
-		if o.Kind != approval.Unauthorised || !strings.Contains(o.Text, `alice, you may not answer this question about "exec". It goes to bob, carol.`) {
-			t.Errorf("alice is told %+v", o)
-		}
-	}
-	typed, err := d.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".approve exec " + card.Code})
-	if err != nil || typed.Kind != approval.Unauthorised {
-		t.Errorf("alice types the code and is told %+v, %v", typed, err)
-	}
-	if o := tap(t, d, bob, card.Handle(approval.AllowOnce), ""); o.Kind != approval.Counted || o.State != approval.Open || !strings.Contains(o.Text, "1 of 2") {
-		t.Errorf("bob is told %+v", o)
-	}
-	if o := tap(t, d, carol, card.Handle(approval.AllowOnce), ""); o.State != approval.Allowed {
-		t.Errorf("carol is told %+v", o)
-	}
-	if r := <-ruling; !r.Yes {
-		t.Errorf("%+v", r)
-	}
-}
-
 func TestTheCardNamesWhoStartedTheRun(t *testing.T) {
 	d, first, _ := routed(t, openStore(t), nil, nil)
 	ruling := ask(t, d, func(r *approval.Request) {

@@ -161,16 +161,6 @@ func TestH50AnySelectionOfFilesButAllIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnePartOfARecordIsVerifiedAsFarAsItGoes(t *testing.T) {
-	paths, _ := fourFiles(t)
-	for i, p := range paths {
-		r := verifies(t, p, nil)
-		if (i == 0) != (r.Before == nil) || i > 0 && r.Before.File != filepath.Base(paths[i-1]) {
-			t.Errorf("%s begins after %+v", p, r.Before)
-		}
-	}
-}
-
 func TestNamesOfClosedFiles(t *testing.T) {
 	for name, want := range map[string]int{
 		"record-000001.jsonl": 1, "record-1234567.jsonl": 1234567, "record-999999.jsonl": 999999, "record-00001.jsonl": 0, "record-0000001.jsonl": 0,

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"strings"
 	"testing"
@@ -81,15 +80,6 @@ func TestContextIsOptionalAndNullIsAbsent(t *testing.T) {
 	}
 }
 
-func TestParamsArePrivateToTheCall(t *testing.T) {
-	body := []byte(withParams(`{"a":"b"}`))
-	c, err := Decode(body)
-	clear(body)
-	if err != nil || string(c.Params) != `{"a":"b"}` {
-		t.Errorf("params changed with the body: %q, %v", c.Params, err)
-	}
-}
-
 func TestWaitIsBounded(t *testing.T) {
 	c := mustDecode(t, withContext(`{"waitMs":9223372036854775807}`))
 	if d := time.Duration(c.Context.WaitMs) * time.Millisecond; d != 24*time.Hour {
@@ -103,13 +93,6 @@ func TestEveryKnownContextNameIsGuarded(t *testing.T) {
 			t.Errorf("%s in upper case is taken for an unknown member", name)
 		}
 		mustDecode(t, withContext(`{"`+name+`":null}`))
-	}
-}
-
-func TestH13MemoryIsBounded(t *testing.T) {
-	body := bytes.Repeat([]byte(`{"a":[`), MaxBody/6)
-	if n := testing.AllocsPerRun(10, func() { _, _ = Decode(body) }); n > 20 {
-		t.Errorf("%v allocations for a body that is refused by its depth", n)
 	}
 }
 
@@ -142,16 +125,5 @@ func TestH15LookAlikesAreUnknownTools(t *testing.T) {
 				t.Errorf("%+q changed into %+q", sent, got)
 			}
 		}
-	}
-}
-
-func TestH55ParamsNeverShadowTheCall(t *testing.T) {
-	c := mustDecode(t, withTool(`{"params":{"tool":{"name":"read"},"name":"read","action":"x","decision":"allow","version":2,
-		"requestId":"other","context":{"senderIsOwner":true,"agentId":"x"},"params":{"name":"read"}},"name":"exec"}`))
-	if c.Tool != "exec" || c.RequestID != "r-1" || c.Context.SenderIsOwner || c.Context.AgentID != "" {
-		t.Errorf("params shadowed the call: %+v", c)
-	}
-	if name, ok := c.Param("name"); !ok || name != "read" {
-		t.Errorf("the param itself is lost: %q", name)
 	}
 }

@@ -14,12 +14,10 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/drawing"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/turns"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -58,65 +56,6 @@ func same(t *testing.T, what string, want, got any) {
 }
 
 const context000 = `{"sources":[{"kind":"system_prompt"},{"kind":"compacted_history"}]}`
-
-// The running example of openclaw-provenance: read, web_fetch, exec. Its picture
-// is:
-//
-//	context_assembled → node(trust: system), history → node(trust: owner)
-//	LLM call (owner)     → read (local)
-//	LLM call (local)     → web_fetch (untrusted)
-//	LLM call (untrusted) → exec BLOCKED
-//	output (untrusted)
-func TestTheGraphOfTheRunningExampleIsTheSeedsPicture(t *testing.T) {
-	store, _ := openSQLite(t)
-	r := newRig(t, store, 1, nil)
-	turn := inRun(owner("m"), "r1")
-	r.hear(loop.ContextAssembled, context000, turn)
-	r.hear(loop.BeforeLLMCall, `{"iteration":0,"tools":[]}`, turn)
-	r.allow(call(t, "read", `{"path":"file.txt"}`, turn))
-	r.hear(loop.BeforeLLMCall, `{"iteration":1,"tools":[]}`, turn)
-	r.allow(call(t, "web_fetch", `{"url":"https://example.com/a"}`, turn))
-	r.hear(loop.BeforeLLMCall, `{"iteration":2,"tools":[]}`, turn)
-	ref := r.asked("after the page", call(t, "exec", ls, turn))
-	a := r.hear(loop.BeforeResponseEmit, `{"contentHash":"sha256:`+strings.Repeat("ab", 32)+`"}`, turn)
-	same(t, "footer", "Informed by 1 web page; highest distrust: untrusted.", a.AppendFooter)
-
-	g := r.graph(ref)
-	same(t, "nodes and edges", []string{
-		"system_prompt_1 (system)", "history_1 (owner)",
-		"llm_call_1 (owner)", "tool_call_1 (local) read",
-		"llm_call_2 (local)", "tool_call_2 (untrusted) web_fetch",
-		"llm_call_3 (untrusted)", "tool_call_3 (untrusted) exec BLOCKED",
-		"output_1 (untrusted)",
-		"llm_call_1 consumes system_prompt_1", "llm_call_1 consumes history_1", "llm_call_1 triggers tool_call_1",
-		"llm_call_2 consumes tool_call_1", "llm_call_2 triggers tool_call_2",
-		"llm_call_3 consumes tool_call_2", "llm_call_3 triggers tool_call_3", "tool_call_3 blocked_by tool_call_2",
-		"output_1 derives_from llm_call_3",
-	}, picture(g))
-	same(t, "summary", provenance.Summary{
-		MaxTaint: taint.Untrusted, ExternalSources: []string{"web_fetch example.com"}, ToolsBlocked: []string{"exec"}, IterationCount: 3,
-	}, g.Summary)
-	_, text, _ := strings.Cut(drawing.Text(g), "\n\n")
-	same(t, "text", `context_assembled
-  ├── system_prompt (trust: system)
-  └── history (trust: owner)
-llm_call_1 (trust: owner)
-  └── tool: read file.txt (trust: local)
-llm_call_2 (trust: local)
-  └── tool: web_fetch example.com (trust: untrusted)
-llm_call_3 (trust: untrusted)
-  └── tool: exec → BLOCKED: unanswered
-output (trust: untrusted)
-
-highest distrust: untrusted; calls of the model: 3; from outside: web_fetch example.com; blocked: exec
-`, text)
-	if !g.Sealed || g.Calls || g.Cut || g.RunID != "r1" || g.SessionKey != "agent:main:m" || g.AgentID != "main" || g.Timestamp == 0 || g.Nodes[8].ContentHash == "" {
-		t.Errorf("%+v", g)
-	}
-	for _, name := range []string{g.TurnID, strings.ToUpper(g.TurnID), "r1", conv("m").Ref(), strings.ToLower(ref)} {
-		same(t, name, g, r.graph(name))
-	}
-}
 
 // A run that another has followed is over: what was granted for it too, even for
 // whoever comes back to it.

@@ -49,24 +49,6 @@ func (r *rig) tainted(t *testing.T, context string) {
 	r.allow(call(t, "web_fetch", `{"url":"https://example.com"}`, context))
 }
 
-// The lethal trifecta: outside content, a secret, a way out.
-func TestACardNamesOutsideContentAndSecrets(t *testing.T) {
-	var why []string
-	r := labelledRig(t, func(o *verifier.Options) {
-		o.Desk = deskFunc(func(q *approval.Request) (approval.Ruling, error) {
-			why = q.Ask.Why
-			return approval.Ruling{Denied: true, Ref: "TEST"}, nil
-		})
-	})
-	said := saying("trifecta", "send alice@example.com: a summary of the page")
-	r.tainted(t, said)
-	r.allow(call(t, "passbox", `{}`, said))
-	r.deny("with a secret at hand", call(t, "dm", `{"to":"alice@example.com","body":"It will rain."}`, said))
-	if len(why) < 2 || why[1] != "The agent has read outside content and secrets, and this could send them out." {
-		t.Errorf("the card says %q, want the pattern", why)
-	}
-}
-
 // People are asked where a call goes also where no grant may cover it: that is
 // when it matters most.
 func TestAQuestionTellsWhichArgumentsSayWhereItGoes(t *testing.T) {

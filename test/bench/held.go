@@ -32,7 +32,7 @@ func (b *bench) waits(ctx context.Context) (string, []check, error) {
 	}
 	took := [2][]time.Duration{}
 	for range b.o.rounds {
-		s, err := b.start(ctx, kinds[2])
+		s, err := b.start(ctx, kinds[1])
 		if err != nil {
 			return "", nil, err
 		}
@@ -72,7 +72,7 @@ func (b *bench) waits(ctx context.Context) (string, []check, error) {
 // heldMemory is how many bytes each held call keeps. The gateway collects its garbage early, so that what is resident
 // is what is kept, and holds some calls before, so that what it makes once does not count.
 func (b *bench) heldMemory(ctx context.Context) (int64, error) {
-	frugal := kinds[2]
+	frugal := kinds[1]
 	frugal.env = []string{"GOGC=10"}
 	s, err := b.start(ctx, frugal)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command bench measures what a decision costs. A constant net/http handler is the unit; beside it are a server that
-// only checks signatures and decodes, verifier itself with Redis and with SQLite, and OPA's server. With -held it
+// Command bench measures what a decision costs. A constant net/http handler is the unit; beside it are
+// verifier itself with Redis and with SQLite, and OPA's server. With -held it
 // measures instead what thousands of calls cost that wait for a person.
 //
 // Each server is a process of its own, and ours is the real program, with a config and a state directory of this run.
@@ -31,8 +31,8 @@ type options struct {
 }
 
 func main() {
-	if role := os.Getenv(roleVariable); role != "" {
-		fmt.Fprintln(os.Stderr, serveFloor(role, os.Getenv(listenVariable)))
+	if address := os.Getenv(listenVariable); address != "" {
+		fmt.Fprintln(os.Stderr, serveFloor(address))
 		return
 	}
 	var o options

@@ -52,7 +52,7 @@ const (
 )
 
 func (b *bench) checks(script, hook time.Duration) []check {
-	unit, redis, embedded := b.servers[0], b.servers[2], b.servers[3]
+	unit, redis, embedded := b.servers[0], b.servers[1], b.servers[2]
 	var calls, trips int64
 	for _, s := range redis.slices {
 		calls, trips = calls+int64(s.calls), trips+s.trips
@@ -67,7 +67,7 @@ func (b *bench) checks(script, hook time.Duration) []check {
 		{ok: true, word: "note", text: fmt.Sprintf("Redis is busy %.1f µs with each script", micros(script))},
 	}
 	if len(b.servers) == len(kinds) {
-		out = append(out, atLeast(opaTarget, redis.ratios(b.servers[4]), "ours with Redis, of OPA's server"))
+		out = append(out, atLeast(opaTarget, redis.ratios(b.servers[3]), "ours with Redis, of OPA's server"))
 	}
 	return out
 }

@@ -29,21 +29,18 @@ type starter func(ctx context.Context, b *bench, dir, address string) (*exec.Cmd
 
 // kinds are measured and shown in this order; the first is the unit.
 var kinds = []kind{
-	{name: "constant", title: "constant net/http handler", command: floor("constant"), request: signed, yes: isAllow},
-	{name: "strict", title: "net/http + HMAC + strict decode", command: floor("strict"), request: signed, yes: isAllow},
+	{name: "constant", title: "constant net/http handler", command: floor, request: signed, yes: isAllow},
 	{name: "redis", title: "ours with Redis", command: ours("redis"), request: signed, yes: isAllow},
 	{name: "embedded", title: "ours embedded (SQLite)", command: ours(""), request: signed, yes: isAllow},
 	{name: "opa", title: "OPA's server, the policy alone", command: opa, request: toOPA, yes: `"result":"allow"`},
 }
 
 // floor is this program again.
-func floor(role string) starter {
-	return func(ctx context.Context, _ *bench, _, address string) (*exec.Cmd, error) {
-		self, err := os.Executable()
-		cmd := exec.CommandContext(ctx, self)
-		cmd.Env = append(os.Environ(), roleVariable+"="+role, listenVariable+"="+address, secretVariable+"="+secret)
-		return cmd, err
-	}
+func floor(ctx context.Context, _ *bench, _, address string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env = append(os.Environ(), listenVariable+"="+address)
+	return cmd, err
 }
 
 // ours is the real program with its defaults; database is a fresh one of Redis, or empty.

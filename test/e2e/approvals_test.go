@@ -323,30 +323,16 @@ func turnedAway(a gateway.Answer) string {
 	return a.Raw
 }
 
-func TestH81ALineIsACommandOrNone(t *testing.T) {
+// TestH180ACodeHasOneAnswer: which lines are commands (H81) is in codes' TestTheGrammar.
+func TestH180ACodeHasOneAnswer(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
 	g.Ask(gateway.Sh("date", unvouched("m")))
 	code := g.Waits().Code(t)
-	for _, line := range []string{
-		"please .approve exec " + code, ".approve exec " + code + " 30 and write",
-		".approve exec " + code + "; .approve all " + code, "> .approve exec " + code,
-		".approve\nexec " + code, ".approve exec " + code + "\n.approve all " + code, ".approve exec " + code[:7],
-		".approve exec " + code + "0",
-		".approve exec " + code[:4] + " " + code[4:], ".approve exec " + code + " 0",
-		".approve exec " + code + " -5", ".approve exec " + code + " 1e3",
-		".approve exec " + code + " 30.5", ".approve exec\u00a0" + code, "。approve exec " + code,
-		"`.approve exec " + code + "`", ".approve * " + code,
-		".approve exec,write " + code, ".approve  " + code, ".approve ex\u0435c " + code,
-	} {
-		if v := g.Reply(line); v.Kind == "counted" {
-			t.Errorf("%q: %+v", line, v)
-		}
-	}
 	if v := g.Reply(".approve exec " + code + " exactly 5"); v.Kind != "counted" {
-		t.Errorf("a line that is one: %+v", v)
+		t.Errorf("%+v", v)
 	}
-	for _, more := range []string{"", " 30", " turn", " exactly"} { // H180: one answer to a code
+	for _, more := range []string{"", " 30", " turn", " exactly"} {
 		if v := g.Reply(".approve exec " + code + more); v.Kind != "too late" {
 			t.Errorf("%q is told %+v", more, v)
 		}

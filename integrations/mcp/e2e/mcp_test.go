@@ -210,6 +210,8 @@ func TestTheInspector(t *testing.T) {
 	}
 }
 
+var ref = regexp.MustCompile(`"ref":\s*"([0-9A-Z]{4})"`)
+
 // answers gives answers to questions as they come.
 func (s *scene) answers(all ...string) <-chan struct{} {
 	done := make(chan struct{})

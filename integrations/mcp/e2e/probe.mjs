@@ -1,7 +1,5 @@
 // Drives a server of tools, or the gate before one, with the official TypeScript client, and prints what came of it.
-// node probe.mjs everything|files|held|look|list|late|…-ends… COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
-import { execSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// node probe.mjs everything|files|held COMMAND ARGS…|URL     env SDK: the node_modules that has @modelcontextprotocol/sdk
 import { setTimeout as sleep } from "node:timers/promises";
 
 const sdk = `${process.env.SDK}/@modelcontextprotocol/sdk/dist/esm/`;
@@ -44,42 +42,6 @@ async function call(name, args, options) {
 	}
 }
 
-// children are the processes that a process has started.
-const children = (pid) => execSync(`pgrep -P ${pid}`).toString().trim().split("\n").map(Number);
-
-// gone waits until a process has ended.
-async function gone(pid) {
-	for (let i = 0; i < 200; i++) {
-		try {
-			if (/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) return true;
-		} catch {
-			return true;
-		}
-		await sleep(100);
-	}
-	return false;
-}
-
-// waiting makes a call that waits for the owner, and does something meanwhile.
-async function waiting(name, meanwhile) {
-	let waits;
-	const waited = new Promise((resolve) => (waits = resolve));
-	const called = call("write_file", { path: `${process.env.ROOT}/${name}.txt`, content: name }, { timeout: 60000, resetTimeoutOnProgress: true, onprogress: () => waits() });
-	await waited;
-	meanwhile();
-	return called;
-}
-
-// running makes a call that takes long, and does something meanwhile.
-async function running(meanwhile) {
-	let runs;
-	const begun = new Promise((resolve) => (runs = resolve));
-	const called = call("trigger-long-running-operation", { duration: 60, steps: 600 }, { timeout: 60000, onprogress: (p) => p.progress >= 1 && runs() });
-	await begun;
-	meanwhile();
-	return called;
-}
-
 const out = {};
 if (what === "everything") {
 	out.tools = (await client.listTools()).tools;
@@ -118,31 +80,6 @@ if (what === "everything") {
 	process.kill(Number(process.env.GATEWAY), "SIGKILL");
 	out.down = await call("echo", { message: "down" });
 	out.pong = await client.ping();
-} else if (what === "server-ends") {
-	const [server] = children(transport.pid);
-	out.ended = await running(() => process.kill(server, "SIGKILL"));
-	out.after = await call("echo", { message: "after" });
-} else if (what === "gate-ends") {
-	const [server] = children(transport.pid);
-	out.ended = await running(() => process.kill(transport.pid, "SIGKILL"));
-	out.gone = await gone(server);
-} else if (what === "gate-ends-waiting") {
-	const [server] = children(transport.pid);
-	out.ended = await waiting(what, () => process.kill(transport.pid, "SIGKILL"));
-	out.gone = await gone(server);
-} else if (what === "client-ends-waiting") {
-	out.ended = await call("write_file", { path: `${process.env.ROOT}/${what}.txt`, content: "x" }, { timeout: 3000 });
-} else if (what === "gateway-ends-waiting") {
-	out.ended = await waiting(what, () => process.kill(Number(process.env.GATEWAY), "SIGKILL"));
-} else if (what === "late") {
-	const late = () => call("write_file", { path: `${process.env.ROOT}/late.txt`, content: "late" }, { timeout: 60000 });
-	out.ended = await late();
-	writeFileSync(process.env.MARK, "");
-	while (!existsSync(`${process.env.MARK}.yes`)) await sleep(100);
-	out.after = await late();
-} else if (what === "look" || what === "list") {
-	out.listed = (await client.listTools()).tools.some((t) => t.name === "read_text_file");
-	if (what === "look") out.read = await call("read_text_file", { path: `${process.env.ROOT}/page.txt` });
 } else {
 	const file = `${process.env.ROOT}/made.txt`;
 	out.read = await call("read_text_file", { path: `${process.env.ROOT}/page.txt` });

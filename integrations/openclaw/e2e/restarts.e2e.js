@@ -32,14 +32,6 @@ test("what the plugin's own scope leaves out is not asked about, and taints all 
 	await rig.reset(card);
 });
 
-test("a wrapped call is asked about once, under its own name", patient, async () => {
-	await rig.fresh();
-	const before = (await rig.decisions()).length;
-	await rig.script(`RUN ${wrapped("session_status", {})}`);
-	const asked = (await rig.decisions()).slice(before).map((d) => d.tool);
-	assert.deepEqual(asked.filter((name) => name === "session_status" || name === "tool_call"), ["session_status"]);
-});
-
 test("H16 H162 H163 H166 a job that a tainted session schedules starts tainted, whatever session it runs in, and no other does", { timeout: 400_000 }, async () => {
 	const add = (name, job) => `RUN ${wrapped("automations", { action: "add", job: { name, schedule: { kind: "cron", expr: "0 7 * * *" }, ...job } })}`;
 	const event = (command) => ({ sessionTarget: "main", wakeMode: "now", payload: { kind: "systemEvent", text: exec(command) } });

@@ -75,53 +75,6 @@ test("a call that the owner denies is blocked with the owner's words", { timeout
 	assert.match((await held).blocked, /^Denied by the owner \(ref \w+\): Not on a Friday\.$/);
 });
 
-test("H192 a yes after the call was denied wakes the session, and its run makes just that call, once", { timeout: 30_000 }, async (t) => {
-	let woken;
-	const text = new Promise((done) => (woken = done));
-	const system = { enqueueSystemEvent: (said) => woken(said), requestHeartbeat: () => {} };
-	const host = load({ ...config, timeoutMs: 5000 }, { runtime: { system } }); // the server holds nothing then
-	for (const { handler } of host.registered("gateway_start")) await handler({}, {});
-	t.after(async () => {
-		for (const { handler } of host.registered("gateway_stop")) await handler({}, {});
-	});
-	const ctx = { ...owner, sessionKey: "agent:main:late", sessionId: "late" };
-	const page = { toolName: "web_fetch", params: { url: "https://example.com/" } };
-	assert.deepEqual(await host.beforeToolCall(page, ctx), { runs: page.params });
-	assert.match((await host.beforeToolCall(exec("git push"), ctx)).blocked, /Owner approval required/);
-	await run(binary, ["approve", await pending()], { env });
-	assert.match(await text, /^The owner has approved the call of exec that was waiting\./);
-	const heartbeat = { ...ctx, runId: "woken", requester: undefined, trigger: "heartbeat", inputProvenance: { kind: "internal_system", sourceTool: "heartbeat" } };
-	await host.run("before_agent_run", { prompt: `System: ${await text}`, messages: [] }, heartbeat);
-	const call = (command) => host.beforeToolCall({ ...exec(command), runId: "woken" }, heartbeat);
-	assert.match((await call("git push --force")).blocked, /Owner approval required/);
-	assert.deepEqual(await call("git push"), { runs: { command: "git push" } });
-	assert.match((await call("git push")).blocked, /Owner approval required/);
-	for (const _ of [1, 2]) await run(binary, ["deny", await pending()], { env });
-});
-
-test("H16 an automation that a tainted session schedules starts tainted", { timeout: 30_000 }, async () => {
-	const host = load(config);
-	const runOf = (key) => ({ ...owner, agentId: "planner", sessionKey: key, sessionId: key, runId: key, requester: undefined });
-	const automation = async (key) => {
-		const ctx = runOf(key);
-		await host.run("before_agent_run", { prompt: "Clean up.", messages: [] }, { ...ctx, trigger: "cron", inputProvenance: { kind: "internal_system", sourceTool: "cron" } });
-		return host.beforeToolCall({ ...exec("make clean"), runId: key }, ctx);
-	};
-	assert.deepEqual(await automation("agent:planner:cron:job:run:1"), { runs: { command: "make clean" } });
-
-	const tainted = { ...owner, agentId: "planner", sessionKey: "agent:planner:main", sessionId: "plans" };
-	const page = { toolName: "web_fetch", params: { url: "https://example.com/" } };
-	assert.deepEqual(await host.beforeToolCall(page, tainted), { runs: page.params });
-	const job = { toolName: "cron", params: { action: "add", job: { schedule: "* * * * *", message: "make clean" } } };
-	const scheduled = host.beforeToolCall(job, tainted);
-	await run(binary, ["approve", await pending()], { env });
-	assert.deepEqual(await scheduled, { runs: job.params });
-
-	const held = automation("agent:planner:cron:job:run:2");
-	await run(binary, ["deny", await pending(), "--reason", "Not by itself."], { env });
-	assert.match((await held).blocked, /Not by itself\.$/);
-});
-
 test("with another secret nothing runs", async () => {
 	const got = await load({ ...config, secret: "5e3d6f0a91c24b7788aa01bc" }).beforeToolCall(exec(), owner);
 	assert.match(got.blocked, /did not answer/);
