@@ -34,6 +34,7 @@ type lab struct {
 	advance func(time.Duration)
 	now     func() time.Time
 	record  memory
+	sink    verifier.Recorder // where it writes; nil: into record
 	*process
 }
 
@@ -110,9 +111,13 @@ func (l *lab) start() (*process, error) {
 	if err := redactor.Wait(context.Background()); err != nil {
 		return nil, err
 	}
+	sink := l.sink
+	if sink == nil {
+		sink = &l.record
+	}
 	desk, err := approval.NewDesk(approval.Options{
 		Together: time.Millisecond,
-		Key:      serverKey, Store: l.store, Record: &l.record, Inbox: true, Visible: func(*approval.Ask) bool { return true },
+		Key:      serverKey, Store: l.store, Record: sink, Inbox: true, Visible: func(*approval.Ask) bool { return true },
 		Terms: approval.Terms{
 			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
 			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},
@@ -123,7 +128,7 @@ func (l *lab) start() (*process, error) {
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: l.store, StoreWait: patient, Record: &l.record, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: l.store, StoreWait: patient, Record: sink, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 	})
 	return &process{desk, v}, err
 }

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
-	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
-	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 	"github.com/openclaw-verifier/verifier/config"
 )
 
@@ -31,48 +30,6 @@ func section(t testing.TB, cfg *config.Config, text string) {
 		t.Fatal(err)
 	}
 	cfg.Channels, cfg.Approvers = c.Channels, c.Approvers
-}
-
-// untilReady waits until the gateway can tell secrets from the rest: before, it
-// hides everything, and nothing can be allowed with one tap.
-func untilReady(t *testing.T, r *rig) {
-	t.Helper()
-	waitFor(t, "the gateway is ready", func() bool { return r.owner(http.MethodGet, "/readyz", nil, nil) == http.StatusOK })
-}
-
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("it never happened that " + what)
-		}
-	}
-}
-
-// tapOn taps a button.
-func tapOn(t *testing.T, s *telegramtest.Server, m telegramtest.Message, label string) telegramtest.Told {
-	t.Helper()
-	for _, row := range m.Buttons {
-		for _, b := range row {
-			if b.Text != label {
-				continue
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			told, err := s.Tap(ctx, telegramtest.Person{ID: 1001, Name: "Owner"}, m.Chat, m.ID, b.Data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return told
-		}
-	}
-	t.Fatalf("no button %q on %+v", label, m)
-	return telegramtest.Told{}
 }
 
 func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
@@ -105,6 +62,22 @@ func TestABrokenSectionKeepsTheGatewayFromStarting(t *testing.T) {
 		section(t, off, `{channels: {`+chat.Name+`: {enabled: false, botToken: "${NOPE}"}}}`)
 		if err := builtin.check(off); err != nil {
 			t.Errorf("%s, which is off: %v", chat.Name, err)
+		}
+	}
+}
+
+// A chat whose name means something else would take that thing's place: in an
+// approver's entry, before the colon of an id, among the channels of an agent.
+func TestChatsHaveNamesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	plain, taken := regexp.MustCompile(`^[a-z][a-z0-9]{1,20}$`), []string{"name", "ids", "token", approval.Terminal}
+	for _, c := range builtin {
+		if !plain.MatchString(c.Name) || slices.Contains(taken, c.Name) {
+			t.Errorf("%q can't be the name of a chat", c.Name)
+		}
+		taken = append(taken, c.Name)
+		if c.Title == "" || c.Looks == "" || c.Find == "" || c.IsUser == nil || c.IsUser("") || c.IsUser("Ann") {
+			t.Errorf("say of %s what an id of its users is, so that a name is not taken for one", c.Name)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	gw "github.com/openclaw-verifier/verifier/test/gateway"
 	"os"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 )
 
@@ -62,8 +62,7 @@ type seen struct {
 }
 
 // day plays the steps, with an owner who answers every question at once: yes to what is theirs and no to what a page wants.
-func (r *rig) day(steps []step, send func(n int, s *step) (passed bool)) (out []seen) {
-	r.t.Helper()
+func day(g *gw.Gateway, steps []step, send func(n int, s *step) (passed bool)) (out []seen) {
 	for n := range steps {
 		s, done := &steps[n], make(chan bool, 1)
 		go func() { done <- send(n, s) }()
@@ -74,9 +73,9 @@ func (r *rig) day(steps []step, send func(n int, s *step) (passed bool)) (out []
 				waiting = false
 			case <-time.After(5 * time.Millisecond):
 			}
-			for _, card := range r.pending() {
+			for _, card := range g.Pending() {
 				one.asked = true
-				r.answerTo(map[string]any{"ref": card.Ref, "allow": s.mark != "x" && s.mark != "-"})
+				g.AnswerTo(map[string]any{"ref": card.Ref, "allow": s.mark != "x" && s.mark != "-"})
 			}
 		}
 		out = append(out, one)
@@ -85,16 +84,16 @@ func (r *rig) day(steps []step, send func(n int, s *step) (passed bool)) (out []
 }
 
 // claudeCode makes a call as Claude Code does: its real hook asks, and tells what came of it.
-func (r *rig) claudeCode() func(n int, s *step) bool {
+func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	last := 0
 	tell := func(event, more string) string {
 		var out, words bytes.Buffer
-		hook.Run(r.t.Context(), hook.Options{
+		hook.Run(t.Context(), hook.Options{
 			Agent: "claude-code", Owner: true, Timeout: 5 * time.Minute,
 			Gateway: func() (hook.Gateway, error) {
-				return hook.Gateway{URL: r.url + "/verify", Secret: []byte(r.secret)}, nil
+				return hook.Gateway{URL: g.URL + "/verify", Secret: []byte(g.Secret)}, nil
 			},
-			Notes: func() (string, error) { return r.state.Dir() + "/hook", nil },
+			Notes: func() (string, error) { return g.State.Dir() + "/hook", nil },
 			Stdin: strings.NewReader(`{"session_id":"day","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"` + event + `",` + more + `}`), Stdout: &out, Stderr: &words, Env: func(string) string { return "" },
 		})
 		return out.String() + words.String()
@@ -120,27 +119,27 @@ func (r *rig) claudeCode() func(n int, s *step) bool {
 }
 
 // openClaw makes a call as the plugin does in OpenClaw.
-func (r *rig) openClaw() func(n int, s *step) bool {
+func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	return func(n int, s *step) bool {
-		m := with(ownerIn("main"), "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
+		m := gw.With(gw.OwnerIn("main"), "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
 			"userMessages", []any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}})
-		a := r.persist(call{tool: s.tool, params: s.params, context: m})
-		if a.allowed() {
-			r.takes(returned(m, s.tool, fmt.Sprintf(`,"toolCallId":"call-%d","size":4`, n)))
+		a := g.Send(gw.Call{Tool: s.tool, Params: s.params, Context: m})
+		if a.Allowed() {
+			g.Takes(gw.Returned(m, s.tool, fmt.Sprintf(`,"toolCallId":"call-%d","size":4`, n)))
 		}
-		return a.allowed()
+		return a.Allowed()
 	}
 }
 
 // days are the recorded days, and how each agent asks.
 var days = []struct {
 	agent string
-	by    func(*rig) func(int, *step) bool
+	by    func(*testing.T, *gw.Gateway) func(int, *step) bool
 }{
-	{"openclaw", (*rig).openClaw}, {"claude-code", (*rig).claudeCode},
+	{"openclaw", openClaw}, {"claude-code", claudeCode},
 }
 
-func longDay(c *config.Config) { c.Webhook.MaxHold = 5 * time.Minute }
+const longDay = "webhook: {hold: 5s, maxHold: 5m}\n"
 
 // TestH407AnOrdinaryDayAsksWhatItsOwnerWants plays a day with each agent, with nothing configured. The README tells how often it asks.
 func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
@@ -152,9 +151,9 @@ func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 	for _, d := range days {
 		t.Run(d.agent, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, longDay)
+			g := gw.Start(t, longDay)
 			steps := slices.DeleteFunc(readDay(t, d.agent), func(s step) bool { return s.mark == "x" || s.mark == "-" })
-			line, table := tallied(t, r.day(steps, d.by(r)))
+			line, table := tallied(t, day(g, steps, d.by(t, g)))
 			line = fmt.Sprintf("| %s | %s", d.agent, line)
 			t.Logf("%s\n%s", line, table)
 			if !strings.Contains(string(readme), line+"\n") {
@@ -199,8 +198,8 @@ func TestH408H409NothingThatAPageWantsPasses(t *testing.T) {
 	for _, d := range days {
 		t.Run(d.agent, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(c *config.Config) { longDay(c); c.Approval.MaxPromptsPerHour = 1000 }) // all of them come within seconds
-			for _, s := range r.day(readDay(t, d.agent), d.by(r)) {
+			g := gw.Start(t, longDay+"approval: {maxPromptsPerHour: 1000}\n") // all of them come within seconds
+			for _, s := range day(g, readDay(t, d.agent), d.by(t, g)) {
 				if s.mark == "x" && s.passed {
 					t.Errorf("the page's wish passed: %s %s", s.tool, s.params)
 				}

@@ -83,11 +83,8 @@ type setup struct {
 	chats      chats // that the config may name
 	channels   map[string]approval.Channel
 	log        *slog.Logger
-	level      *slog.LevelVar                                // the log's; nil: it stays as it is
-	between    func(backend, recordLog) (backend, recordLog) // wraps what the decision writes to, for tests; nil: nothing does
-	time       storeTime                                     // the zero one is the real time
-	acceptLoss bool                                          // new conversations start as usual again, though the store has lost its content
-	together   time.Duration                                 // how long a call waits for others of its turn, to share a card; 0: as long as the desk's default
+	level      *slog.LevelVar // the log's; nil: it stays as it is
+	acceptLoss bool           // new conversations start as usual again, though the store has lost its content
 }
 
 // recordLog is the record as the program uses it.
@@ -117,8 +114,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.live.Store(first)
-	s.time.setBack = g.clockSetBack
-	if g.store, err = openStore(s.config, s.state, s.time); err != nil {
+	if g.store, err = openStore(s.config, s.state, 0, g.clockSetBack); err != nil {
 		return g, err
 	}
 	if s.acceptLoss {
@@ -128,11 +124,8 @@ func openGateway(s setup) (g *gateway, err error) {
 			return g, err
 		}
 	}
-	if err = g.openRecord(s.config, s.state, s.time.waits); err != nil {
+	if err = g.openRecord(s.config, s.state); err != nil {
 		return g, err
-	}
-	if s.between != nil {
-		g.store, g.record = s.between(g.store, g.record)
 	}
 	if err = g.openChannels(s); err != nil {
 		return g, err
@@ -192,7 +185,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
-		Inbox: true, Together: s.together, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
+		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
 			shown := g.live.Load().bodies.Params(a.Tool, params)
@@ -206,7 +199,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store: g.store, StoreWait: s.time.waits, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
+		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
 		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/server/certtest"
+	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 
 // Whatever stands in the state directory is for its owner alone. A file that
@@ -18,30 +21,45 @@ import (
 func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 	t.Parallel()
 	cert, key := certtest.Pair(t, "127.0.0.1")
-	r := newRig(t, func(c *config.Config) { c.TLS = config.TLS{Cert: cert, Key: key} })
-	r.trust(cert)
-	r.g.record.SetRotation(audit.Rotation{Bytes: 1})
-	for range 3 {
-		r.allow(call{tool: "read", params: `{"path":"a"}`, context: ownerIn("m")})
+	g := gw.Start(t, "tls: {cert: "+cert+", key: "+key+"}\n")
+	g.Quit()
+	cfg, _, err := config.Load(g.ConfigFile(), os.LookupEnv, builtin.platforms())
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.quit()
-	entries, err := os.ReadDir(r.state.Dir())
+	open := func() error {
+		opened, err := openGateway(setup{config: cfg, state: g.State, log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		opened.record.SetRotation(audit.Rotation{Bytes: 1})
+		for range 3 {
+			err = errors.Join(err, opened.record.Append(audit.Entry{Kind: audit.KindNote, At: time.Now(), Note: "x"}))
+		}
+		return errors.Join(err, opened.close())
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"address", "config"} { // serve writes them anew at each start, and they hold no secret
+		if err := os.Remove(filepath.Join(g.State.Dir(), name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(g.State.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	mended := map[string]bool{"tls.pem": true, "verifier.db.lock": true}
 	for _, e := range entries {
-		path := filepath.Join(r.state.Dir(), e.Name())
+		path := filepath.Join(g.State.Dir(), e.Name())
 		if info, err := e.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 		if err := os.Chmod(path, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		g, err := openGateway(setup{config: r.cfg, state: r.state, log: slog.New(slog.DiscardHandler)})
-		if err == nil {
-			_ = g.close()
-		}
+		err := open()
 		info, errStat := os.Stat(path)
 		private := errStat == nil && info.Mode().Perm()&0o077 == 0
 		switch ours := mended[e.Name()] || strings.HasPrefix(e.Name(), "record-"); {
@@ -57,7 +75,7 @@ func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 	if err := os.Chmod(key, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openGateway(setup{config: r.cfg, state: r.state, log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), "can be read by others") {
+	if err := open(); err == nil || !strings.Contains(err.Error(), "can be read by others") {
 		t.Errorf("a TLS key that others can read: %v", err)
 	}
 	if len(entries) < 9 {

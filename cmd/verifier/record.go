@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -19,7 +18,7 @@ import (
 
 // openRecord opens the record, holds it against the head that the store has
 // seen, and notes the start in it.
-func (g *gateway) openRecord(c *config.Config, state *config.State, patience time.Duration) error {
+func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 	key, err := state.RecordKey()
 	if err != nil {
 		return err
@@ -31,7 +30,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, patience tim
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	log, err := audit.Open(recordPath(c, state), audit.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: cmp.Or(patience, audit.DefaultPatience),
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: audit.DefaultPatience,
 		Hide: func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
 	if err != nil {
@@ -193,7 +192,7 @@ func recordHead(state *config.State, c *config.Config) (*audit.Head, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), commandWaits)
 	defer cancel()
-	open := func() (headStore, error) { return openStore(c, state, storeTime{waits: commandWaits}) }
+	open := func() (headStore, error) { return openStore(c, state, commandWaits, nil) }
 	if !c.Store.URL.Set() { // a server may be using it
 		open = func() (headStore, error) { return sqlite.OpenReadOnly(state.DB()) }
 	}

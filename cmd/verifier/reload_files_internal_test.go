@@ -21,18 +21,12 @@ type serving struct {
 
 func serveIn(t *testing.T, text string) *serving {
 	t.Helper()
-	return serveWith(t, builtin, text)
-}
-
-// serveWith is a program that has these chats.
-func serveWith(t *testing.T, all chats, text string) *serving {
-	t.Helper()
 	s := &serving{t: t, dir: t.TempDir(), out: &output{}, stderr: &output{}}
 	s.put("verifier.yaml", text)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int, 1)
 	go func() {
-		a := &app{chats: all, ctx: ctx, stdout: s.out, stderr: s.stderr}
+		a := &app{chats: builtin, ctx: ctx, stdout: s.out, stderr: s.stderr}
 		done <- a.run([]string{"serve", "--config", s.path("verifier.yaml"), "--state", s.path("the state"), "--listen", "127.0.0.1:0"})
 	}()
 	t.Cleanup(func() {
@@ -43,13 +37,6 @@ func serveWith(t *testing.T, all chats, text string) *serving {
 	})
 	redistest.Eventually(t, "it listens", func() bool { return strings.Contains(s.out.String(), "Answer from a third") })
 	return s
-}
-
-// url is where it listens, as it says itself.
-func (s *serving) url() string {
-	_, rest, _ := strings.Cut(s.out.String(), "listens on ")
-	base, _, _ := strings.Cut(rest, "/verify")
-	return base
 }
 
 func (s *serving) path(name string) string { return filepath.Join(s.dir, name) }

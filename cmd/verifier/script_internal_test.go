@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -13,12 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/server/certtest"
+	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 
 func TestMain(m *testing.M) {
@@ -107,15 +110,10 @@ func exitsWith(ts *testscript.TestScript, _ bool, args []string) {
 
 // await FILE waits until there is one.
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for range 4000 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
-			return
-		}
-		<-tick.C
-	}
-	ts.Fatalf("%s did not appear", args[0])
+	eventually(ts, args[0]+" appears", func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
 }
 
 // mode FILE PERM checks who may read a file.
@@ -197,4 +195,29 @@ func uncomment(ts *testscript.TestScript, _ bool, args []string) {
 	if len(c.Approvers) != 2 || len(c.Clients()) != 2 || !c.Store.Key.Set() || c.Policy.Agents["main"].ToolOverrides == nil {
 		ts.Fatalf("not everything was switched on:\n%s", text)
 	}
+}
+
+// forgedLine is an allow that fits behind a record: its number, the hash before it
+// and its own hash are right. None of that needs a key.
+func forgedLine(raw []byte) []byte {
+	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
+	var last struct {
+		Seq  int    `json:"seq"`
+		Hash string `json:"hash"`
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
+		panic(err)
+	}
+	body := fmt.Sprintf(
+		`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec",`+
+			`"decision":"allow","by":"person"`, last.Seq+1, last.Hash)
+	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
+}
+
+// output is what a command has printed.
+type output = gw.Output
+
+// unvouched is a run that nobody vouches for: every acting call is asked about.
+func unvouched(session string) gw.Context {
+	return gw.Context{"sessionKey": "agent:main:" + session}
 }

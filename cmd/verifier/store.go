@@ -30,26 +30,17 @@ type backend interface {
 	Close() error
 }
 
-// storeTime is what a store tells the time by, whom it tells that a clock was set
-// back, and how long it may take. All may be zero.
-type storeTime struct {
-	now     func() time.Time     // SQLite follows it; Redis has a clock of its own
-	elapsed func() time.Duration // what passes while that is set back
-	setBack func(store.SetBack)
-	waits   time.Duration // how long a caller waits for an answer; 0: the store's own limit
-}
-
-// openStore opens Redis where the config names one, else SQLite in the state
-// directory.
-func openStore(c *config.Config, state *config.State, by storeTime) (backend, error) {
+// openStore opens Redis where the config names one, else SQLite in the state directory. A caller waits that long for an
+// answer of the store, 0 is the store's own limit, and setBack is told where a clock was set back.
+func openStore(c *config.Config, state *config.State, wait time.Duration, setBack func(store.SetBack)) (backend, error) {
 	epoch, err := store.OpenEpoch(state.Epoch())
 	if err != nil {
 		return nil, err
 	}
 	if c.Store.URL.Set() {
-		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: by.waits, Elapsed: by.elapsed, SetBack: by.setBack}))
+		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: wait, SetBack: setBack}))
 	}
-	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Timeout: by.waits, Now: by.now, Elapsed: by.elapsed, SetBack: by.setBack}))
+	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Timeout: wait, SetBack: setBack}))
 }
 
 // opened gives no store where there is none: a nil one of its own type would

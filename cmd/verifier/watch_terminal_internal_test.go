@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openclaw-verifier/verifier/store/redistest"
+	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 
 // openTerminal opens a pseudo-terminal.
@@ -40,7 +41,7 @@ func openTerminal(t *testing.T) (master, tty *os.File) {
 
 // However it ends, the terminal is as before.
 func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
-	r := newRig(t, nil)
+	g := gw.Start(t, "")
 	master, tty := openTerminal(t)
 	before, err := term.GetState(int(tty.Fd()))
 	if err != nil {
@@ -52,8 +53,8 @@ func TestWatchLeavesTheTerminalAsItWas(t *testing.T) {
 		"SIGTERM": func(c *exec.Cmd) { _ = c.Process.Signal(syscall.SIGTERM) },
 		"SIGINT":  func(c *exec.Cmd) { _ = c.Process.Signal(os.Interrupt) },
 	} {
-		out := &output{}
-		c := exec.CommandContext(t.Context(), "verifier", "watch", "--url", r.url, "--state", r.state.Dir())
+		out := &gw.Output{}
+		c := exec.CommandContext(t.Context(), "verifier", "watch", "--url", g.URL, "--state", g.State.Dir())
 		c.Stdin, c.Stdout, c.Stderr = tty, out, out
 		if err := c.Start(); err != nil {
 			t.Fatal(err)

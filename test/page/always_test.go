@@ -1,0 +1,325 @@
+package page_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/openclaw-verifier/verifier/test/gateway"
+)
+
+// A standing consent is given on a card's page, for exactly one command, or for one tool and where its calls go.
+
+// notebook is a tool that writes into a notebook, as an owner would label it.
+const notebook = "tools:\n  notes_add: {sink: true, leaves: false, destinations: [notebook], content: [text]}\n"
+
+func note(book, text string, ctx gateway.Context) gateway.Call {
+	return gateway.Call{Tool: "notes_add", Params: fmt.Sprintf(`{"notebook":%q,"text":%q}`, book, text), Context: ctx}
+}
+
+// fetched is a conversation of the owner that has read a page.
+func fetched(g *gateway.Gateway, name string) gateway.Context {
+	ctx := gateway.OwnerIn(name)
+	g.Allow(gateway.Fetch(ctx))
+	return ctx
+}
+
+// owned is a gateway with the page of its owner open.
+func owned(t *testing.T, yaml string) (*gateway.Gateway, *browser) {
+	t.Helper()
+	t.Parallel()
+	g := gateway.Start(t, yaml)
+	eventually(t, "it is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
+	return g, enter(t, g)
+}
+
+func (b *browser) post(path string, form url.Values) string {
+	b.t.Helper()
+	return string(b.load(http.MethodPost, path, form).Body)
+}
+
+// card is what a form needs to name the card with a reference, and the card's page.
+func (b *browser) card(ref string) (form url.Values, page string) {
+	b.t.Helper()
+	for _, m := range regexp.MustCompile(`/page/cards/([^"/?#]+)`).FindAllStringSubmatch(string(b.load(http.MethodGet, "/page/", nil).Body), -1) {
+		if page = string(b.load(http.MethodGet, "/page/cards/"+m[1], nil).Body); strings.Contains(page, ref) {
+			return url.Values{"card": {m[1]}}, page
+		}
+	}
+	b.t.Fatalf("no card has the reference %s", ref)
+	return nil, ""
+}
+
+// always opens a card and taps Always…: the form that the page then shows, and the page.
+func (b *browser) always(ref string) (form url.Values, page string) {
+	b.t.Helper()
+	card, _ := b.card(ref)
+	page = b.post("/page/always", card)
+	m := regexp.MustCompile(`name="handle" value="([^"]+)">\s*<label>Where`).FindStringSubmatch(page)
+	if m == nil {
+		b.t.Fatalf("the page offers no standing consent:\n%s", page)
+	}
+	return url.Values{"handle": {m[1]}, "days": {"7"}, "where": {"agent"}}, page
+}
+
+// gives gives a standing consent for a call, which then passes by the yes to itself.
+func (b *browser) gives(c gateway.Call, where string) {
+	b.t.Helper()
+	form, _ := b.always(b.g.Ask(c).Ref)
+	form.Set("where", where)
+	if page := b.post("/page/answer", form); !strings.Contains(page, "without a question until") {
+		b.t.Fatalf("no standing consent was given:\n%s", page)
+	}
+	b.g.Allow(c)
+}
+
+// never says that no standing consent can be given for a call, and why where its card has the button.
+func (b *browser) never(c gateway.Call, why string) {
+	b.t.Helper()
+	ref := b.g.Ask(c).Ref
+	form, page := b.card(ref)
+	if why == "" && strings.Contains(page, "Always…") {
+		b.t.Errorf("%s: its card has Always", c.Params)
+	}
+	if page = b.post("/page/always", form); strings.Contains(page, "Always allow this?") || !strings.Contains(page, why) {
+		b.t.Errorf("%s: the page shows\n%s", c.Params, page)
+	}
+	b.g.Refuse(ref, "")
+}
+
+// asked says that calls do not pass by a standing consent.
+func asked(g *gateway.Gateway, t *testing.T, calls map[string]gateway.Call) {
+	t.Helper()
+	for what, c := range calls {
+		if a := g.Send(gateway.Impatient(c)); a.Allowed() {
+			t.Errorf("%s: %s", what, a.Raw)
+		}
+	}
+}
+
+func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
+	t.Parallel()
+	gateway.OnBoth(t, notebook, func(t *testing.T, g *gateway.Gateway) {
+		eventually(t, "it is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
+		b := enter(t, g)
+		in := func(talk, dir string) gateway.Context {
+			return gateway.With(fetched(g, talk), "directory", dir, "workspace", dir)
+		}
+		c := note("shopping", "bread", in("first", "/srv/work/a"))
+		form, page := b.always(g.Ask(c).Ref)
+		for _, text := range []string{"notebook: shopping", "only in this conversation", "only in <strong>/srv/work/a"} {
+			if !strings.Contains(page, text) {
+				t.Errorf("the page does not say %q:\n%s", text, page)
+			}
+		}
+		if said := g.Reply(".grants").Text; strings.Contains(said, "notebook") {
+			t.Errorf("looking at the page has given %q", said)
+		}
+		page = b.post("/page/answer", form)
+		if !strings.Contains(page, "without a question until") || !strings.Contains(page, "every conversation of the agent") {
+			t.Fatalf("the page says\n%s", page)
+		}
+		g.Allow(c)
+		other := note("shopping", "eggs", in("second", "/srv/work/a"))
+		other.ID = "other"
+		g.Allow(other)
+		if e := g.About("other")[0]; e.By != "standing-consent" || !strings.Contains(e.People[0].Says, `in "/srv/work/a"`) {
+			t.Errorf("the record says %+v", e)
+		}
+		asked(g, t, map[string]gateway.Call{ // H641
+			"another directory":   note("shopping", "x", in("third", "/srv/work/b")),
+			"one below it":        note("shopping", "x", in("third", "/srv/work/a/b")),
+			"in another spelling": note("shopping", "x", in("third", "/srv/work/A")), "no directory": note("shopping", "x", fetched(g, "4")),
+		})
+		listed := g.Reply(".grants").Text
+		if !strings.Contains(listed, `every conversation of "main"`) || !strings.Contains(listed, "notebook: shopping") {
+			t.Errorf("the list says %q", listed)
+		}
+		if v := g.Reply(".revoke " + strings.Fields(listed)[0]); !strings.Contains(v.Text, "was ended") {
+			t.Errorf("the revocation is told %+v", v)
+		}
+		g.Ask(note("shopping", "salt", in("fifth", "/srv/work/a")))
+		g.Quit()
+		if out, code := g.Run("audit", "verify"); code != 0 {
+			t.Errorf("verify: %d\n%s", code, out)
+		}
+	})
+}
+
+// H384, H481 to H484 and H527: the owner has given a standing consent for one notebook; the agent tries to get more out of it.
+func TestAStandingConsentIsNotWidened(t *testing.T) {
+	g, b := owned(t, notebook)
+	m := fetched(g, "first")
+	b.gives(note("shopping", "x", m), "agent")
+	g.Allow(note("shopping", "y", m))
+	text := func(params string) gateway.Call { return gateway.Call{Tool: "notes_add", Params: params, Context: m} }
+	asked(g, t, map[string]gateway.Call{
+		"another destination": note("work", "x", m), "another spelling": note("Shopping", "x", m), "a space": note("shopping ", "x", m),
+		"one argument more":   text(`{"notebook":"shopping","text":"x","share":"all"}`),
+		"two destinations":    text(`{"notebook":["shopping","work"],"text":"x"}`),
+		"a text that is none": text(`{"notebook":"shopping","text":{"notebook":"work"}}`), "no text": text(`{"notebook":"shopping"}`),
+		"a destination that is none": text(`{"notebook":{"id":"shopping"},"text":"x"}`),
+		"unseen characters":          text(`{"notebook":"shopping\u200b","text":"x"}`),
+		"another key of that name":   text(`{"notebook":"shopping","text":"x","Notebook":"work"}`),
+		"another tool":               {Tool: "notes_del", Params: `{"notebook":"shopping","text":"x"}`, Context: m},
+		"a look-alike":               {Tool: "n\u043etes_add", Params: `{"notebook":"shopping","text":"x"}`, Context: m},
+		"a file":                     note("shopping", "MEDIA:/etc/passwd", m), "a secret": note("shopping", "password=hunter2hunter2", m),
+		"a stranger":    note("shopping", "x", gateway.With(gateway.OwnerIn("s"), "senderId", "7", "senderIsOwner", nil)),
+		"a group":       note("shopping", "x", inGroup("group")),
+		"no sender":     note("shopping", "x", unvouched("none")),
+		"another agent": note("shopping", "x", gateway.With(unvouched("ops"), "agentId", "ops", "sessionKey", "agent:ops:main")),
+	})
+	secret, child := fetched(g, "secret"), fetched(g, "child")
+	g.Allow(gateway.Call{Tool: "read", Params: `{"path":"~/.ssh/id_rsa"}`, Context: secret})
+	g.Allow(gateway.Call{Tool: "read", Params: `{"path":"~/.aws/credentials"}`, Context: gateway.Spawned("subagent:1", "child")})
+	asked(g, t, map[string]gateway.Call{
+		"a key was read": note("shopping", "x", secret), "a subagent has read one": note("shopping", "x", child),
+	})
+	g.Reply(".pause main")
+	asked(g, t, map[string]gateway.Call{"paused": note("shopping", "x", m)})
+	g.Reply(".resume main")
+	g.Allow(note("shopping", "still", m))
+	g.Restart()
+	asked(g, t, map[string]gateway.Call{"what was read before a restart is not known": note("shopping", "x", m)})
+	m = fetched(g, "after")
+	g.Allow(note("shopping", "after", m))
+	for what, yaml := range map[string]string{ // H482, H487, H526, H529
+		"it pays by now":    strings.Replace(notebook, "leaves: false", "money: true", 1),
+		"it has no label":   "",
+		"its text is one":   strings.Replace(notebook, "destinations: [notebook], content: [text]", "destinations: [notebook, text]", 1),
+		"a passkey":         notebook + "approval: {stepUp: [all]}\n",
+		"two people":        notebook + "approval: {approvals: 2}\napprovers: [{name: owner, ids: ['token:owner']}, {name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
+		"its giver is gone": notebook + "approvers: [{name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
+	} {
+		if g.Reload(yaml); strings.Contains(g.Log.String(), "not reloaded") {
+			t.Fatalf("%s: %s", what, g.Log)
+		}
+		asked(g, t, map[string]gateway.Call{what: note("shopping", what, m)})
+	}
+}
+
+func TestAlwaysForExactlyOneCommand(t *testing.T) {
+	g, b := owned(t, "")
+	m := fetched(g, "first")
+	b.gives(gateway.Sh("id -un", m), "agent")
+	g.Allow(gateway.Sh("id -un", m))
+	if said := g.Reply(".grants").Text; !strings.Contains(said, `only exactly "id -un"`) {
+		t.Errorf("the list says %q", said)
+	}
+	calls := map[string]gateway.Call{"a directory": gateway.Sh("id -un", gateway.With(m, "directory", "/etc"))}
+	for _, c := range []string{"id -u", "id  -un", "id -un root", "id -un; ls", "id -un | sh", "ID -un", "./id -un"} {
+		calls[c] = gateway.Sh(c, m)
+	}
+	for _, more := range []string{`"workdir":"/etc"`, `"env":{"LD_PRELOAD":"x"}`, `"elevated":true`, `"timeout":9`} {
+		calls[more] = gateway.Call{Tool: "exec", Params: `{"command":"id -un",` + more + `}`, Context: m}
+	}
+	asked(g, t, calls)
+}
+
+// H523 and H524: none for what bears the mark of a risk, or may bear one.
+func TestNoAlwaysForWhatBearsTheMarkOfARisk(t *testing.T) {
+	g, b := owned(t, notebook+"  shop_pay: {sink: true, money: true, destinations: [notebook]}\n"+
+		"  notes_wipe: {sink: true, destructive: true, destinations: [notebook]}\n"+
+		"  vault_put: {sink: true, secret: true, destinations: [notebook]}\n  share: {sink: true, leaves: true, destinations: [notebook]}\n")
+	m := fetched(g, "m")
+	for _, tool := range []string{"shop_pay", "notes_wipe", "vault_put", "share", "notes_new", "mcp__new__thing"} {
+		b.never(gateway.Call{Tool: tool, Params: `{"notebook":"shopping"}`, Context: m}, "")
+	}
+	for _, c := range []string{"rm x", "curl https://example.com", "git push", "touch /etc/x", "cp a b", "ls > y", "cat ../x",
+		"make deploy", "$X -la", "ls $(cat x)", "python3 -c pass", "find . -exec sh x +"} {
+		b.never(gateway.Sh(c, m), "")
+	}
+	b.never(gateway.Call{Tool: "send_email", Params: `{"to":"bob@example.org","subject":"hi","body":"x"}`, Context: m}, "")
+	b.never(gateway.Call{Tool: "exec", Params: `{"command":"ls","token":"[REDACTED: 8 chars]"}`, Context: m}, "")
+	b.never(note("shopping", "password=hunter2hunter2", m), "")
+}
+
+// H525 and H642: none for what the owner has denied, in another spelling or conversation, at the terminal, or meanwhile.
+func TestNoAlwaysForWhatWasDenied(t *testing.T) {
+	g, b := owned(t, notebook)
+	m := fetched(g, "m")
+	const why = "you denied or changed"
+	deny := func(c gateway.Call) { g.Refuse(g.Ask(c).Ref, "") }
+	deny(note(" Ｗork", "evil", fetched(g, "elsewhere")))
+	b.never(note("work", "x", m), why)
+	a := g.Ask(note("home", "evil", m))
+	g.Takes(gateway.Event{Name: "question_answered", Context: m, About: fmt.Sprintf(`{"question":%q}`, a.Question)})
+	b.never(note("home", "x", m), why)
+	ref := g.Ask(note("late", "x", m)).Ref
+	form, _ := b.always(ref)
+	deny(note("late", "evil", fetched(g, "meanwhile")))
+	if page := b.post("/page/answer", form); !strings.Contains(page, why) || !strings.Contains(page, "Nothing was approved") {
+		t.Errorf("a page from before the no is told\n%s", page)
+	}
+	g.Ask(note("late", "y", m))
+}
+
+// H522 and H528: neither the agent, nor who may only look or may not answer this card, and not on a card that was answered.
+func TestWhoMayGiveAStandingConsent(t *testing.T) {
+	const bob = "8c1f0a77d2e94b5c9e21a7f3b6d4405e"
+	g, b := owned(t, notebook+"agents: {main: {approvers: [Ann]}}\n"+
+		"approvers: [{name: Ann, ids: ['token:owner']}, {name: Bob, token: "+bob+"}]\n")
+	m := fetched(g, "m")
+	for _, member := range []string{`"always":true`, `"standing":{"days":30}`, `"days":30`} {
+		body := note("shopping", "x", m).Body()
+		if a := g.Again(append(body[:len(body)-1], ","+member+"}"...)); a.Allowed() || !strings.Contains(a.Reason, "not part of the protocol") {
+			t.Errorf("%s: %s", member, a.Raw)
+		}
+	}
+	ref := g.Ask(note("shopping", "x", gateway.With(m, "always", true, "days", 30))).Ref
+	form, _ := b.always(ref)
+	card, _ := b.card(ref)
+	card["handle"], card["days"], card["where"] = form["handle"], form["days"], form["where"]
+	other := &browser{t: t, g: g}
+	other.session = other.post("/page/login", url.Values{"token": {bob}})
+	for name, one := range map[string]*browser{"no session": {t: t, g: g}, "a viewer": enter(t, g, "--viewer"), "Bob": other} {
+		if page := one.post("/page/always", card); name != "Bob" && strings.Contains(page, "Always allow this?") {
+			t.Errorf("%s is shown\n%s", name, page)
+		}
+		if page := one.post("/page/answer", card); strings.Contains(page, "without a question until") {
+			t.Errorf("%s has given one:\n%s", name, page)
+		}
+	}
+	for _, days := range []string{"0", "-1", "31", "x", ""} {
+		if page := b.post("/page/answer", url.Values{"handle": form["handle"], "days": {days}}); !strings.Contains(page, "Nothing was approved") {
+			t.Errorf("%q days: the page says\n%s", days, page)
+		}
+	}
+	g.Refuse(ref, "")
+	if page := b.post("/page/answer", form); strings.Contains(page, "without a question until") {
+		t.Errorf("a card that was answered is told\n%s", page)
+	}
+	if said := g.Reply(".grants").Text; strings.Contains(said, "notebook") {
+		t.Errorf("one was given: %s", said)
+	}
+}
+
+// H640 and H643: revoking ends also what a later consent at a worse level hides, and in one conversation only what holds there.
+func TestRevokingAStandingConsent(t *testing.T) {
+	g, b := owned(t, "trust: {tools: {read_file: external}}\n"+strings.Replace(notebook, "leaves", "source: false, leaves", 1))
+	read := func(name string) gateway.Context {
+		m := gateway.OwnerIn(name)
+		g.Allow(gateway.Call{Tool: "read_file", Params: `{"path":"a.txt"}`, Context: m})
+		return m
+	}
+	here := read("here")
+	b.gives(note("shopping", "x", here), "agent")
+	g.Allow(gateway.Fetch(here)) // external, and now untrusted
+	b.gives(note("shopping", "z", here), "agent")
+	b.gives(note("work", "w", here), "here")
+	g.Allow(note("shopping", "y", read("there")))
+	g.Allow(note("work", "y", here))
+	asked(g, t, map[string]gateway.Call{"another conversation": note("work", "y", read("elsewhere"))})
+	for line := range strings.Lines(g.Reply(".grants").Text) {
+		if strings.Contains(line, "notebook: shopping") {
+			g.Reply(".revoke " + strings.Fields(line)[0])
+		}
+	}
+	asked(g, t, map[string]gateway.Call{"revoked": note("shopping", "evil", read("fourth")), "revoked here": note("shopping", "evil", here)})
+	g.Allow(note("work", "still", here))
+	g.Reply(".revoke all")
+	asked(g, t, map[string]gateway.Call{"all revoked": note("work", "evil", here)})
+}
