@@ -82,6 +82,10 @@ func TestAPauseThatTheStoreDidNotTakeHoldsHereAndIsPassedOn(t *testing.T) {
 	if err != nil || words[session.AllAgents] != b.All {
 		t.Errorf("the store has %q, %v", words, err)
 	}
+	unsealed := [2]string{"9|lifted||00", ""} // by someone who writes into the store (H30)
+	if err := d.Pauses.Changed(t.Context(), b, unsealed); err != nil || !d.Pauses.View("main").On {
+		t.Errorf("a word that nobody sealed has lifted it: %v", err)
+	}
 }
 
 func TestAPauseIsNotLiftedHereWhileTheStoreHasIt(t *testing.T) {

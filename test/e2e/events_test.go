@@ -277,3 +277,27 @@ func TestH21WhatCameInIsListedAndCounts(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// What a rule says of a call's arguments holds for the event that tells of its result, too: that one names the tool alone.
+func TestAResultIsWorthWhatTheRuleSaidOfItsCall(t *testing.T) {
+	t.Parallel()
+	g := gateway.Start(t, "trust: {rules: [{tool: web_fetch, host: wiki.lan.example, level: local}]}\n")
+	for i, c := range []struct {
+		tool, params, returned, id string
+		want                       bool
+	}{
+		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "web_fetch", "call-1", true},
+		{"message", `{"action":"send","target":"bob","text":"hi"}`, "message", "call-1", true},
+		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "web_fetch", "call-2", false},  // of another call
+		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "browser", "call-1", false},    // of another tool
+		{"web_fetch", `{"url":"https://elsewhere.example/a"}`, "web_fetch", "call-1", false}, // the rule does not say so
+		{"message", `{"action":"read","target":"bob"}`, "message", "call-1", false},          // reads what others wrote
+	} {
+		owner := gateway.OwnerIn(fmt.Sprint(i))
+		g.Allow(gateway.Call{Tool: c.tool, Params: c.params, Context: gateway.With(owner, "toolCallId", "call-1", "runId", "r")})
+		g.Takes(gateway.Returned(owner, c.returned, `,"toolCallId":"`+c.id+`"`))
+		if a := g.Send(gateway.Impatient(gateway.Sh("date", owner))); a.Allowed() != c.want {
+			t.Errorf("%s %s, then the result of %s %s: %s", c.tool, c.params, c.returned, c.id, a.Raw)
+		}
+	}
+}

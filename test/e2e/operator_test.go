@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -210,4 +211,25 @@ func TestEveryoneMayLookAtHealthAndNobodyElseAtMore(t *testing.T) {
 			t.Errorf("%s: got %d, want %d: %.200s", path, status, want, text)
 		}
 	}
+}
+
+// A store that is down at the start must not hide that the record was cut: it is compared when the store is back,
+// before the new head covers the old one up.
+func TestH50ARecordThatWasCutIsNoticedOnceTheStoreIsBack(t *testing.T) {
+	t.Parallel()
+	g := gateway.StartOnRedis(t, "")
+	for range 5 {
+		g.Allow(read("a", gateway.OwnerIn("m")))
+	}
+	g.Quit()
+	lines := bytes.SplitAfter(g.Recorded(), []byte("\n"))
+	if err := os.WriteFile(g.RecordFile(), bytes.Join(lines[:3], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.Redis.Signal(syscall.SIGSTOP)
+	g.Begin()
+	g.Redis.Signal(syscall.SIGCONT)
+	eventually(t, "the loss is told", func() bool {
+		return strings.Contains(g.Log.String(), "seen before, are missing from the end of the file")
+	})
 }
