@@ -186,11 +186,10 @@ func TestAStandingConsentIsNotWidened(t *testing.T) {
 	asked(g, t, map[string]gateway.Call{"what was read before a restart is not known": note("shopping", "x", m)})
 	m = fetched(g, "after")
 	g.Allow(note("shopping", "after", m))
-	for what, yaml := range map[string]string{ // H482, H487, H526, H529
+	for what, yaml := range map[string]string{ // H482, H526, H529
 		"it pays by now":    strings.Replace(notebook, "leaves: false", "money: true", 1),
 		"it has no label":   "",
 		"its text is one":   strings.Replace(notebook, "destinations: [notebook], content: [text]", "destinations: [notebook, text]", 1),
-		"a passkey":         notebook + "approval: {stepUp: [all]}\n",
 		"two people":        notebook + "approval: {approvals: 2}\napprovers: [{name: owner, ids: ['token:owner']}, {name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
 		"its giver is gone": notebook + "approvers: [{name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
 	} {
