@@ -4,37 +4,31 @@ import (
 	"context"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 )
 
-// chats is the fake of Telegram, and the owner who looks at it.
+// chats are the rooms, and the owner who looks at them.
 type chats struct {
-	*telegramtest.Server
+	rooms []*room
 
 	mu    sync.Mutex
 	taps  []tap
 	cards int
-	known map[int64]bool  // messages that the owner has looked at
-	asked map[string]bool // questions that the owner has seen a message about, by reference
+	known map[string]bool // messages that the owner has looked at
+	asked map[string]bool // questions that the owner has seen a message about, by room and reference
 	wg    sync.WaitGroup
 }
 
-// Who is there. The stranger has the owner's name.
-const owner, stranger = 1001, 666
-
-const telegramToken = "7712345678:AAH-chaos_bot_token_for_the_fake_of_it"
-
 func openChats() *chats {
-	return &chats{Server: telegramtest.Open(telegramToken), known: map[int64]bool{}, asked: map[string]bool{}}
+	return &chats{rooms: openRooms(), known: map[string]bool{}, asked: map[string]bool{}}
 }
 
 func (c *chats) close() {
 	c.wg.Wait()
-	c.Close()
+	for _, r := range c.rooms {
+		r.Close()
+	}
 }
 
 // tap is what someone did with a card.
@@ -54,9 +48,10 @@ var mark = regexp.MustCompile(`c\d+n\d+z`)
 // refLine names the card.
 var refLine = regexp.MustCompile(`ref\W+[0-9A-Z]{4},`)
 
-// card is a message with buttons.
+// card is a message with buttons, in one of the rooms.
 type card struct {
-	id    int64
+	room  *room
+	id    string
 	head  string // the line with the card's reference
 	seen  time.Time
 	calls []string          // what it shows, by the marks in their commands
@@ -64,24 +59,23 @@ type card struct {
 	again bool              // shown because of a tap on another
 }
 
-func newCard(id int64, text string) card {
+func newCard(id, text string) card {
 	calls := mark.FindAllString(text, -1)
 	return card{id: id, head: refLine.FindString(text), seen: time.Now(), calls: calls, data: map[string]string{}}
 }
 
 // look gives the cards that have come since.
 func (c *chats) look() (out []card) {
-	for _, m := range c.Messages() {
-		if len(m.Buttons) == 0 || c.known[m.ID] {
-			continue
+	for _, r := range c.rooms {
+		for _, k := range r.cards(func(id string) bool { return c.known[r.name+id] }) {
+			if len(k.data) == 0 {
+				continue
+			}
+			c.known[r.name+k.id] = true
+			k.room, k.again = r, c.asked[r.name+k.head]
+			c.asked[r.name+k.head] = true
+			out = append(out, k)
 		}
-		c.known[m.ID] = true
-		k := newCard(m.ID, m.Text)
-		for _, b := range slices.Concat(m.Buttons...) {
-			k.data[b.Text] = b.Data
-		}
-		k.again, c.asked[k.head] = c.asked[k.head], true
-		out = append(out, k)
 	}
 	return out
 }
@@ -93,7 +87,7 @@ type transit struct {
 }
 
 // press taps a button and notes it: when it was done, when the platform passes it on, and when it was answered.
-func (c *chats) press(ctx context.Context, k card, label string, who int64, how transit) {
+func (c *chats) press(ctx context.Context, k card, label string, owner bool, how transit) {
 	data := k.data[label]
 	if data == "" {
 		return
@@ -101,18 +95,18 @@ func (c *chats) press(ctx context.Context, k card, label string, who int64, how 
 	i := 0
 	c.note(func() {
 		i = len(c.taps)
-		c.taps = append(c.taps, tap{card: k, label: label, owner: who == owner, twice: how.twice, at: time.Now()})
+		c.taps = append(c.taps, tap{card: k, label: label, owner: owner, twice: how.twice, at: time.Now()})
 	})
 	if sleep(ctx, how.late); ctx.Err() != nil {
 		return
 	}
 	c.note(func() { c.taps[i].sent = time.Now() })
 	if how.twice {
-		c.Repeat(1)
+		k.room.Repeat(1)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if _, err := c.Tap(ctx, telegramtest.Person{ID: who, Name: "Owner"}, owner, k.id, data); err == nil {
+	if k.room.tap(ctx, owner, k.id, data) == nil {
 		c.note(func() { c.taps[i].done = time.Now() })
 	}
 }
@@ -146,25 +140,33 @@ func (c *chats) each(ctx context.Context, do func(card)) {
 	}
 }
 
-// answer watches the chat until ctx ends. Some cards are tapped by a stranger first, some much later, some not at all.
+// answer watches the chats until ctx ends. Some cards are tapped by a stranger first, some much later, some in more
+// than one room.
 func (c *chats) answer(ctx context.Context, r *rand.Rand) {
 	c.each(ctx, func(k card) {
+		if !k.again && r.IntN(100) < 40 {
+			return // most are answered in one room
+		}
 		if r.IntN(100) < 10 {
-			c.after(ctx, 0, k, "Allow once", stranger, carried(r))
+			c.after(ctx, 0, k, "Allow once", false, carried(r))
 		}
 		for _, label := range pick(r, &k) {
 			wait := time.Duration(r.IntN(900)) * time.Millisecond
 			if r.IntN(100) < 10 {
 				wait += time.Duration(r.IntN(20)) * time.Second // an old card, or one that has expired
 			}
-			c.after(ctx, wait, k, label, owner, carried(r))
+			c.after(ctx, wait, k, label, true, carried(r))
 		}
 	})
 }
 
-// allow taps Allow once on every card until ctx ends.
-func (c *chats) allow(ctx context.Context) {
-	c.each(ctx, func(k card) { c.after(ctx, 0, k, "Allow once", owner, transit{}) })
+// allow taps Allow once on every card in a room until ctx ends.
+func (c *chats) allow(ctx context.Context, where *room) {
+	c.each(ctx, func(k card) {
+		if k.room == where {
+			c.after(ctx, 0, k, "Allow once", true, transit{})
+		}
+	})
 }
 
 // carried is how the platform passes a tap on: mostly as it was made.
@@ -192,10 +194,10 @@ func pick(r *rand.Rand, k *card) []string {
 	return nil
 }
 
-func (c *chats) after(ctx context.Context, wait time.Duration, k card, label string, who int64, how transit) {
+func (c *chats) after(ctx context.Context, wait time.Duration, k card, label string, owner bool, how transit) {
 	c.wg.Go(func() {
 		if sleep(ctx, wait); ctx.Err() == nil {
-			c.press(ctx, k, label, who, how)
+			c.press(ctx, k, label, owner, how)
 		}
 	})
 }

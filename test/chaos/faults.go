@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -33,6 +35,8 @@ var lanes = [][]fault{
 		{"redis cut off", 3, 200 * ms, 1500 * ms, toStore((*proxy).cut)},
 		{"redis unheard", 3, 200 * ms, 1500 * ms, toStore((*proxy).mute)},
 		{"redis far away", 2, 300 * ms, 2 * time.Second, delayStore},
+		{"redis on a slow disk", 2, 300 * ms, 2 * time.Second, slowStore},
+		{"store's clock jumps", 1, 500 * ms, 3 * time.Second, jumpStore},
 		{"sentinel killed", 1, 200 * ms, 2 * time.Second, killSentinel},
 		{"failover", 3, 2 * time.Second, 4 * time.Second, killMaster},
 	},
@@ -40,6 +44,7 @@ var lanes = [][]fault{
 		{"gateway killed", 3, 0, 800 * ms, endGateway(syscall.SIGKILL)},
 		{"gateway restarted", 2, 0, 300 * ms, endGateway(syscall.SIGTERM)},
 		{"gateway stopped", 3, 200 * ms, 2 * time.Second, stopGateway},
+		{"record on a slow disk", 2, 300 * ms, 2 * time.Second, slowRecord},
 	},
 	{
 		{"chat cut off", 3, 200 * ms, 3 * time.Second, toChat((*proxy).cut)},
@@ -59,7 +64,15 @@ var faultNames = func() (names []string) {
 // possible are the faults of a lane that this run can do.
 func (w *world) possible(lane []fault) []fault {
 	return slices.DeleteFunc(slices.Clone(lane), func(f fault) bool {
-		return w.redis.kind != sentinel && (f.name == "sentinel killed" || f.name == "failover")
+		switch f.name {
+		case "redis on a slow disk", "store's clock jumps":
+			return w.tools.shim == ""
+		case "sentinel killed", "failover":
+			return w.redis.kind != sentinel
+		case "record on a slow disk":
+			return w.tools.strace == ""
+		}
+		return false
 	})
 }
 
@@ -142,6 +155,17 @@ func delayStore(w *world, r *rand.Rand) (func() error, error) {
 	return one(r, w.redis.ways).poison("latency", map[string]any{"latency": 50 + r.IntN(200), "jitter": r.IntN(100)})
 }
 
+func slowStore(w *world, r *rand.Rand) (func() error, error) {
+	err := w.redis.knobs.set(0, time.Duration(20+r.IntN(380))*ms)
+	return func() error { return w.redis.knobs.set(0, 0) }, err
+}
+
+// jumpStore moves the clock that cards and grants expire by.
+func jumpStore(w *world, _ *rand.Rand) (func() error, error) {
+	err := w.redis.knobs.set(31*time.Minute, 0)
+	return func() error { return w.redis.knobs.set(0, 0) }, err
+}
+
 func endGateway(s syscall.Signal) action {
 	return func(w *world, r *rand.Rand) (func() error, error) {
 		g := one(r, w.gateways[:])
@@ -155,12 +179,29 @@ func stopGateway(w *world, r *rand.Rand) (func() error, error) {
 	return func() error { g.thaw(); return nil }, nil
 }
 
+// slowRecord makes the disk slow that the record is on, for the gateway alone: strace holds each write to that file up.
+func slowRecord(w *world, r *rand.Rand) (func() error, error) {
+	g := one(r, w.gateways[:])
+	delay := fmt.Sprintf("inject=write:delay_enter=%d", (20+r.IntN(180))*1000)
+	log := filepath.Join(w.dir, "strace.log")
+	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", log, //nolint:noctx // ended below
+		"-P", filepath.Join(g.state, "record.jsonl"), "-e", "trace=write", "-e", delay, "-p", fmt.Sprint(g.pid.Load()))
+	if err := cmd.Start(); err != nil {
+		return func() error { return nil }, err
+	}
+	return func() error {
+		_ = cmd.Process.Signal(syscall.SIGINT) // it lets go of the process first
+		_ = cmd.Wait()
+		return nil
+	}, nil
+}
+
 func toStore(do func(*proxy) (undo func() error, err error)) action {
 	return func(w *world, r *rand.Rand) (func() error, error) { return do(one(r, w.redis.ways)) }
 }
 
 func toChat(do func(*proxy) (undo func() error, err error)) action {
-	return func(w *world, r *rand.Rand) (func() error, error) { return do(one(r, w.gateways[:]).chat) }
+	return func(w *world, r *rand.Rand) (func() error, error) { return do(one(r, one(r, w.gateways[:]).chats)) }
 }
 
 func breakChat(w *world, r *rand.Rand) (func() error, error) {
@@ -168,6 +209,7 @@ func breakChat(w *world, r *rand.Rand) (func() error, error) {
 		channeltest.Broken, channeltest.Limited, channeltest.Malformed, channeltest.Hangs, channeltest.Down,
 	}
 	f := channeltest.Fault{Kind: one(r, some), After: time.Second}
-	w.chats.Break(f)
-	return func() error { w.chats.Break(channeltest.Fault{}); return nil }, nil
+	chat := one(r, w.chats.rooms)
+	chat.Break(f)
+	return func() error { chat.Break(channeltest.Fault{}); return nil }, nil
 }

@@ -21,7 +21,7 @@ type gateway struct {
 	url    string
 	state  string
 	config string
-	chat   *proxy // its way to the chat
+	chats  []*proxy // its ways to the chats
 
 	// Only one fault at a time is done to gateways.
 	down spans // when it was not there: from a kill or a stop until it answered again
@@ -94,8 +94,11 @@ webhook: {secret: %s, hold: %s, maxHold: %s}
 store: {url: %q, key: %s}
 approvalTtlSeconds: %d
 approval: {maxOpen: 50, maxPromptsPerHour: 1000}
-approvers: [{name: owner, telegram: %d}]
-channels: {telegram: {botToken: %q, chatId: %d, apiUrl: %q}}
+approvers: [{name: owner, telegram: %d, slack: %s, discord: %q}]
+channels:
+  telegram: {botToken: %q, chatId: %d, apiUrl: %q}
+  slack: {botToken: %q, appToken: %q, channelId: %s, apiUrl: %q}
+  discord: {botToken: %q, userId: %q, apiUrl: %q}
 `
 
 func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxiproxy, t tools) (*gateway, error) {
@@ -108,15 +111,22 @@ func openGateway(dir string, number int, redisURL string, c *chats, toxi *toxipr
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	if port, err = freePort(); err != nil {
-		return nil, err
+	at := map[string]string{}
+	for _, r := range c.rooms {
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		host, _, _ := strings.Cut(strings.TrimPrefix(r.URL(), "http://"), "/")
+		way, err := toxi.between(fmt.Sprintf("%s-%d", r.name, number), port, host)
+		if err != nil {
+			return nil, err
+		}
+		g.chats, at[r.name] = append(g.chats, way), strings.Replace(r.URL(), host, way.addr, 1)
 	}
-	host := strings.TrimPrefix(c.URL(), "http://")
-	if g.chat, err = toxi.between(fmt.Sprint("telegram-", number), port, host); err != nil {
-		return nil, err
-	}
-	text := fmt.Sprintf(configFormat, strings.TrimPrefix(g.url, "http://"), ownerToken, webhookSecret, hold, 2*hold,
-		redisURL, storeKey, int(ttl.Seconds()), owner, telegramToken, owner, "http://"+g.chat.addr)
+	text := fmt.Sprintf(configFormat, local(port), ownerToken, webhookSecret, hold, 2*hold, redisURL, storeKey,
+		int(ttl.Seconds()), telegramOwner, slackOwner, discordOwner, telegramToken, telegramOwner, at["telegram"],
+		slackKeys.BotToken, slackKeys.AppToken, slackOwner, at["slack"], discordToken, discordOwner, at["discord"])
 	if err := os.WriteFile(g.config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -32,25 +32,39 @@ func fresh(c *call) bool {
 	return !c.stamp.Before(c.sent.Add(-tolerance)) && !c.stamp.After(c.ended.Add(tolerance))
 }
 
-// cameInTime reports whether a card could still be answered when a tap came. It was asked for at most so long before it
-// was seen as a gateway tries to send it.
-func (t *tap) cameInTime() bool { return !t.sent.IsZero() && !t.sent.After(t.seen.Add(ttl)) }
+// latest is when a tap can have counted at the latest. One that was delivered twice is done with the first; when the
+// second was is not known, so that a jump of the store's clock says nothing of these.
+func (t *tap) latest() time.Time {
+	if t.done.IsZero() || t.twice {
+		return t.sent.Add(time.Minute)
+	}
+	return t.done
+}
+
+// cameInTime reports whether a card could still be answered when a tap came, by the store's clock. It was asked for at
+// most so long before it was seen as a gateway tries to send it.
+func (v *evidence) cameInTime(t *tap) bool {
+	if t.sent.IsZero() {
+		return false // it never left the phone
+	}
+	came, _ := v.store.between(t.sent, t.latest())
+	_, asked := v.store.between(t.seen.Add(-ttl), t.seen)
+	return !came.After(asked.Add(ttl))
+}
 
 // holds reports whether a yes could let a call pass: it came before the call was answered, in its time, and its own
 // time was not over when the call was made.
-func (t *tap) holds(c *call, most time.Duration) bool {
-	from := t.done
-	if t.done.IsZero() || t.twice { // the second delivery may count
-		from = t.sent.Add(time.Minute)
-	}
-	return t.owner && t.cameInTime() && t.sent.Before(c.ended) && !c.sent.After(from.Add(most))
+func (v *evidence) holds(t *tap, c *call, most time.Duration) bool {
+	_, from := v.store.between(t.sent, t.latest())
+	earliest, _ := v.store.between(c.sent, c.ended)
+	return t.owner && v.cameInTime(t) && t.sent.Before(c.ended) && !earliest.After(from.Add(most))
 }
 
 // tapped looks for the owner's yes to that very call, on a card or on any.
 func (v *evidence) tapped(c *call, card string) bool {
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
 		return allows[t.label] && slices.Contains(t.calls, c.mark) &&
-			(card == "" || strings.Contains(t.head, codes.Ref(card))) && t.holds(c, ttl)
+			(card == "" || strings.Contains(t.head, codes.Ref(card))) && v.holds(&t, c, ttl)
 	})
 }
 
@@ -66,7 +80,7 @@ func (v *evidence) granted(c *call) bool {
 	return slices.ContainsFunc(v.taps, func(t tap) bool {
 		covered := t.label == longer && slices.ContainsFunc(t.calls, covers) ||
 			t.label == exactly && slices.Contains(t.calls, c.mark)
-		return covered && t.holds(c, 30*time.Minute)
+		return covered && v.holds(&t, c, 30*time.Minute)
 	})
 }
 
@@ -181,4 +195,32 @@ func (v *evidence) take(c *call, uses map[use]string) (found bool) {
 		}
 	})
 	return found
+}
+
+// history is when a clock was moved, and by how much it was off from then on.
+type history []move
+
+type move struct {
+	began, at time.Time // between them it may show either
+	shift     time.Duration
+}
+
+// shifts are by how much it was off at any moment of a time.
+func (h history) shifts(from, to time.Time) []time.Duration {
+	out := []time.Duration{0}
+	for _, m := range h {
+		switch {
+		case !m.at.After(from):
+			out = []time.Duration{m.shift}
+		case !m.began.After(to):
+			out = append(out, m.shift)
+		}
+	}
+	return out
+}
+
+// between is the least and the most that it showed in a time.
+func (h history) between(from, to time.Time) (least, most time.Time) {
+	shifts := h.shifts(from, to)
+	return from.Add(slices.Min(shifts)), to.Add(slices.Max(shifts))
 }

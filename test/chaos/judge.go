@@ -25,15 +25,17 @@ const (
 
 // entry is a line of a record, as far as it matters here.
 type entry struct {
-	Kind      string           `json:"kind"`
-	RequestID string           `json:"requestId"`
-	Tool      string           `json:"tool"`
-	Decision  string           `json:"decision"`
-	By        string           `json:"by"`
-	Digest    string           `json:"digest"`
-	Card      string           `json:"card"`
-	Params    jsontext.Value   `json:"params"`
-	People    []jsontext.Value `json:"people"`
+	Kind      string         `json:"kind"`
+	RequestID string         `json:"requestId"`
+	Tool      string         `json:"tool"`
+	Decision  string         `json:"decision"`
+	By        string         `json:"by"`
+	Digest    string         `json:"digest"`
+	Card      string         `json:"card"`
+	Params    jsontext.Value `json:"params"`
+	People    []struct {
+		Via string `json:"via"`
+	} `json:"people"`
 }
 
 func (e *entry) mark() string { return mark.FindString(string(e.Params)) }
@@ -64,6 +66,7 @@ type evidence struct {
 	taps     []tap
 	gateways [2]witness
 	late     spans
+	store    history // of its clock
 	faults   map[string]spans
 	wrongs   []wrong
 
@@ -95,6 +98,7 @@ func (v *evidence) meanwhile(from, to time.Time) string {
 // judge holds everything that was seen against each other.
 func (w *world) judge() (result, error) {
 	v := &evidence{calls: w.agents.calls, taps: w.chats.taps, late: w.late, faults: w.tally.when}
+	v.store = w.redis.knobs.moves
 	for i, g := range w.gateways {
 		record, err := readRecord(g.state)
 		if err != nil {
@@ -109,8 +113,10 @@ func (w *world) judge() (result, error) {
 	}
 	r := v.verdict()
 	r.kind, r.cards, r.faults = w.redis.kind, w.chats.cards, w.tally.when
-	if r.yes == 0 {
-		r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by the chat"})
+	for _, room := range w.chats.rooms {
+		if r.yes[room.name] == 0 {
+			r.wrongs = append(r.wrongs, wrong{"no yes", "the record has none by " + room.name})
+		}
 	}
 	for _, err := range w.tally.errs {
 		r.wrongs = append(r.wrongs, wrong{"the run itself", err.Error()})
@@ -151,10 +157,10 @@ func (v *evidence) look(name, log string) {
 
 // verdict is the invariant.
 func (v *evidence) verdict() result {
-	r := result{calls: len(v.calls), taps: len(v.taps), grounds: map[string]int{}}
+	r := result{calls: len(v.calls), taps: len(v.taps), grounds: map[string]int{}, yes: map[string]int{}}
 	v.entries(func(e *entry) {
 		if e.Kind == "answer" && e.Decision == "allow" && len(e.People) > 0 {
-			r.yes++
+			r.yes[e.People[len(e.People)-1].Via]++
 		}
 	})
 	fetched := v.fetched()

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -24,6 +26,7 @@ type process struct {
 	cmd  *exec.Cmd
 	dead chan struct{} // closed when it has ended
 	code int           // of the last end
+	pid  atomic.Int64  // of the last start
 }
 
 // start runs it, unless it runs.
@@ -46,6 +49,7 @@ func (p *process) start() error {
 	}
 	dead := make(chan struct{})
 	p.cmd, p.dead = cmd, dead
+	p.pid.Store(int64(cmd.Process.Pid))
 	go func() {
 		_ = cmd.Wait()
 		p.mu.Lock()
@@ -99,9 +103,11 @@ func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(
 // tools are the programs that a run starts.
 type tools struct {
 	verifier, toxiproxy, redis string
+	shim                       string // preloaded into Redis; "" where there is no compiler
+	strace                     string // "" where it is missing or not allowed
 }
 
-// prepare builds and finds them.
+// prepare builds and finds them. What a run can do without is left out.
 func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 	if toxiproxy == "" {
 		return t, errors.New("-toxiproxy is missing: run `make chaos`, which builds it")
@@ -111,7 +117,18 @@ func prepare(ctx context.Context, dir, toxiproxy string) (t tools, err error) {
 		return t, errors.New("redis-server is not installed: run `make chaos`, which installs it")
 	}
 	t.verifier = filepath.Join(dir, "verifier")
-	return t, command(ctx, "go", "build", "-o", t.verifier, "./cmd/verifier")
+	if err := command(ctx, "go", "build", "-o", t.verifier, "./cmd/verifier"); err != nil {
+		return t, err
+	}
+	shim := filepath.Join(dir, "shim.so")
+	source := "test/chaos/shim/redis.c"
+	if runtime.GOOS == "linux" && command(ctx, "cc", "-O1", "-shared", "-fPIC", "-o", shim, source) == nil {
+		t.shim = shim
+	}
+	if path, err := exec.LookPath("strace"); err == nil && command(ctx, path, "-o", os.DevNull, "true") == nil {
+		t.strace = path
+	}
+	return t, nil
 }
 
 func command(ctx context.Context, name string, args ...string) error {

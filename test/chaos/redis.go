@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -44,10 +45,14 @@ type redis struct {
 	watchers  []string  // their addresses
 	urls      [2]string // for each gateway
 	ways      []*proxy
+	knobs     *knobs
 }
 
 func openRedis(ctx context.Context, dir, kind string, t tools, toxi *toxiproxy) (*redis, error) {
-	r := &redis{dir: dir, kind: kind, tools: t}
+	r := &redis{dir: dir, kind: kind, tools: t, knobs: &knobs{path: filepath.Join(dir, "knobs")}}
+	if err := r.knobs.set(0, 0); err != nil {
+		return r, err
+	}
 	for i := range map[string]int{single: 1, sentinel: 3, cluster: 3}[kind] {
 		n, err := r.openNode(ctx, i)
 		if err != nil {
@@ -96,7 +101,12 @@ func (r *redis) server(name, conf string, args ...string) (*process, error) {
 		return nil, err
 	}
 	p := &process{name: name, log: home + "/log", make: func() *exec.Cmd {
-		return exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:noctx // see end
+		cmd := exec.Command(r.tools.redis, append([]string{file}, args...)...) //nolint:noctx // see end
+		cmd.Env = os.Environ()
+		if r.tools.shim != "" && len(args) == 0 {
+			cmd.Env = append(cmd.Env, "LD_PRELOAD="+r.tools.shim, "CHAOS_SHIM="+r.knobs.path)
+		}
+		return cmd
 	}}
 	return p, p.start()
 }
@@ -248,4 +258,24 @@ func (r *redis) close() {
 		_ = n.kill()
 		_ = n.admin.Close()
 	}
+}
+
+// knobs is the file that the shim in Redis reads: how far its clock is off, and how slow its disk is. Only one fault at
+// a time sets them.
+type knobs struct {
+	path  string
+	moves history
+}
+
+func (k *knobs) set(clock, disk time.Duration) error {
+	b := binary.NativeEndian.AppendUint64(nil, uint64(clock.Milliseconds()))
+	b = binary.NativeEndian.AppendUint64(b, uint64(disk.Milliseconds()))
+	began := time.Now()
+	f, err := os.OpenFile(k.path, os.O_CREATE|os.O_WRONLY, 0o600) // not truncated: it is mapped
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(b, 0)
+	k.moves = append(k.moves, move{began, time.Now(), clock})
+	return errors.Join(err, f.Close())
 }

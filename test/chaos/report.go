@@ -17,7 +17,7 @@ type result struct {
 	answered, cut int
 	slowest       time.Duration // answer, beyond its hold
 	cards, taps   int
-	yes           int // answers that allowed something
+	yes           map[string]int // answers that allowed something, in each chat
 	grounds       map[string]int
 	faults        map[string]spans // when each was done
 	wrongs        []wrong
@@ -59,7 +59,7 @@ func (r *result) rows() [][2]string {
 		{"answered, cut off with their gateway", fmt.Sprintf("%d, %d", r.answered, r.cut)},
 		{"allowed by policy, person, grant, again", of(r.grounds, byPolicy, byPerson, byGrant, byReplay)},
 		{"cards shown, taps", fmt.Sprintf("%d, %d", r.cards, r.taps)},
-		{"answers that allowed something", fmt.Sprint(r.yes)},
+		{"a yes by Telegram, Slack, Discord", of(r.yes, "telegram", "slack", "discord")},
 		{"slowest answer, beyond its hold", r.slowest.Round(time.Millisecond).String()},
 		{"**wrongly allowed**", fmt.Sprint(r.found(wronglyAllowed))},
 		{"**unanswered**", fmt.Sprint(r.found(unanswered))},

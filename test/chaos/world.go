@@ -85,23 +85,25 @@ func (w *world) fire(ctx context.Context) {
 	others.Wait()
 }
 
-// aftermath: when all is well again, a yes counts.
+// aftermath: when all is well again, a yes counts in each of the chats.
 func (w *world) aftermath(ctx context.Context) error {
 	w.agents.left.Store(1000)
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	var owner sync.WaitGroup
-	owner.Go(func() { w.chats.allow(ctx) })
-	t := talk{agents: w.agents, r: w.random(200), id: afterwards}
-	last := t.persist(ctx)
-	cancel()
-	owner.Wait()
-	if !last.allowed {
-		return errors.Join(fmt.Errorf("a yes lets no call pass: %s", last.reason), last.fault)
+	for i, where := range w.chats.rooms {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		var owner sync.WaitGroup
+		owner.Go(func() { w.chats.allow(ctx, where) })
+		t := talk{agents: w.agents, r: w.random(200 + i), id: afterwards + i}
+		last := t.persist(ctx)
+		cancel()
+		owner.Wait()
+		if !last.allowed {
+			return errors.Join(fmt.Errorf("a yes on %s lets no call pass: %s", where.name, last.reason), last.fault)
+		}
 	}
 	return nil
 }
 
-// afterwards is the conversation that comes after all faults.
+// afterwards is the first conversation that comes after all faults.
 const afterwards = 1_000_000
 
 // mend ends what may still be wrong.
