@@ -41,7 +41,7 @@ const (
 
 // format is the version of the line format, written in the begin line. Files in
 // any other are refused.
-const format = 2
+const format = 3
 
 // Entry is the one record type. Members that do not apply stay zero and are
 // not written.

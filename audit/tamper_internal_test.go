@@ -217,7 +217,7 @@ func TestH50DuplicateMembersAndStrayKindsAreNamed(t *testing.T) {
 	wantBad(t, tail(`"note":"two"`, `"note":"two","note":"owt"`), nil, 3, "duplicate")
 	wantBad(t, tail(`"kind":"note"`, `"kind":"begin"`), nil, 3, "one begin line")
 	wantBad(t, tail(`"kind":"note"`, `"kind":"checkpoint"`), nil, 3, "without a head")
-	wantBad(t, joinLines(reseal(bytes.Replace(lines[0], []byte(`"format":2`), []byte(`"format":9`), 1))), nil, 1, "format")
+	wantBad(t, joinLines(reseal(bytes.Replace(lines[0], []byte(`"format":3`), []byte(`"format":9`), 1))), nil, 1, "format")
 	wantBad(t, append(joinLines(lines...), bytes.Repeat([]byte("x"), MaxLine+2)...), nil, 9, "ends in the middle")
 	wantBad(t, append(joinLines(lines...), append(bytes.Repeat([]byte("x"), MaxLine+2), '\n')...), nil, 9, "longer than")
 }

@@ -182,7 +182,7 @@ func rowWriter(t *testing.T, path string) func(key, data string) {
 }
 
 // redisKey is where a record is in Redis: its version and its end come before the data.
-func redisKey(key string) string { return "v2:{" + key[:2] + "}:" + key[3:] }
+func redisKey(key string) string { return "v3:{" + key[:2] + "}:" + key[3:] }
 
 func keyReader(t *testing.T, s *redistest.Server) func(key string) string {
 	return func(key string) string {

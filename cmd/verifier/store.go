@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -38,7 +39,14 @@ func openStore(c *config.Config, state *config.State, wait time.Duration, setBac
 		return nil, err
 	}
 	if c.Store.URL.Set() {
-		return opened(redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: wait, SetBack: setBack}))
+		s, err := redis.Open(c.Store.URL.Reveal(), redis.Options{Epoch: epoch, Timeout: wait, SetBack: setBack})
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Earlier(context.Background()); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		return s, nil
 	}
 	return opened(sqlite.Open(state.DB(), sqlite.Options{Epoch: epoch, Timeout: wait, SetBack: setBack}))
 }

@@ -13,9 +13,9 @@
 // b is the bucket, two hex digits. All keys with one {b} share a slot. Times are Unix milliseconds.
 //
 //	key            type    value
-//	v2:{b}:<name>  string  a record: its version (8 bytes), when it ends (0: never), a colon, its data
-//	v2:{b}:n:<…>   string  a counter
-//	v2:{b}:known   set     every conversation that ever was
-//	v2:{b}:j:<…>   list    until:entry
-//	v2:wake        channel what commits announce
+//	v3:{b}:<name>  string  a record: its version (8 bytes), when it ends (0: never), a colon, its data
+//	v3:{b}:n:<…>   string  a counter
+//	v3:{b}:known   set     every conversation that ever was
+//	v3:{b}:j:<…>   list    until:entry
+//	v3:wake        channel what commits announce
 package redis

@@ -1,6 +1,7 @@
 package redis_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,7 @@ func TestManyProcessesFoundOneEpoch(t *testing.T) {
 // markers are those of all buckets.
 func (s *server) markers(t *testing.T) []string {
 	t.Helper()
-	keys, err := s.Admin.Keys(t.Context(), "v2:*:epoch").Result()
+	keys, err := s.Admin.Keys(t.Context(), "v3:*:epoch").Result()
 	if err != nil || len(keys) != 256 {
 		t.Fatalf("%d markers, %v", len(keys), err)
 	}
@@ -182,5 +183,13 @@ func TestAnEpochThatCannotBeSavedStopsTheStore(t *testing.T) {
 	}
 	if _, err := p.Admit(t.Context(), call(conv("a"), "r1")); err == nil {
 		t.Fatal("a store that can't remember its epoch admits")
+	}
+}
+
+func TestADatabaseOfAnEarlierVersionIsRefused(t *testing.T) {
+	s := startServer(t)
+	must(t, s.Admin.Set(t.Context(), "v2:{00}:epoch", "x", 0).Err())
+	if err := open(t, s.URL(), redis.Options{}).Earlier(t.Context()); !errors.Is(err, redis.ErrSchema) {
+		t.Errorf("it says %v", err)
 	}
 }

@@ -250,7 +250,7 @@ func TestH47WakesComeBackAfterARestart(t *testing.T) {
 	heard := func(id string) {
 		t.Helper()
 		redistest.Eventually(t, id+" is heard", func() bool {
-			s.Admin.Publish(ctx, "v2:wake", id)
+			s.Admin.Publish(ctx, "v3:wake", id)
 			select {
 			case got := <-woken:
 				return got == id

@@ -110,6 +110,19 @@ func (r *records) Close() error {
 // ErrEviction says that Redis may throw away what conversations are worth.
 var ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
 
+// ErrSchema says that the database holds what this program would not understand.
+var ErrSchema = errors.New("redis: another version of this program wrote to this database")
+
+// Earlier is [ErrSchema] where an earlier version of this program wrote to the database. A Redis that can't be met has no say.
+func (s *Store) Earlier(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.records.timeout)
+	defer cancel()
+	if s.records.client.Exists(ctx, earlier).Val() == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w\nhint: move its keys away, they begin with v2, or give store.url another database number", ErrSchema)
+}
+
 // Ready implements store.Records.
 func (r *records) Ready(ctx context.Context) error {
 	if err := r.client.Ping(ctx).Err(); err != nil {

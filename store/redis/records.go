@@ -25,7 +25,8 @@ var listLua string
 var commitScript, listScript = goredis.NewScript(commitLua), goredis.NewScript(listLua)
 
 const (
-	prefix      = "v2:"
+	prefix      = "v3:"
+	earlier     = "v2:{00}:epoch" // what an earlier version of this program wrote has it
 	wakeChannel = prefix + "wake"
 )
 

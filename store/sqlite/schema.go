@@ -3,7 +3,7 @@ package sqlite
 import "fmt"
 
 // schemaVersion is the database's PRAGMA user_version. Any other is refused.
-const schemaVersion = 11
+const schemaVersion = 12
 
 // schema is the database: see store.Records. Tables are STRICT, so that what is read has the type it was written with,
 // and without a rowid where the key is all that is ever asked for. The view is for people.

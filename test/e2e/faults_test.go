@@ -160,7 +160,7 @@ func TestH20AConversationWhoseStateVanishedIsUntrusted(t *testing.T) {
 			t.Helper()
 			hash := session.Conversation{Client: "default", Key: "agent:main:" + name}.Hash()
 			if g.Redis != nil {
-				if n, err := g.Redis.Admin.Del(t.Context(), "v2:{"+hash[:2]+"}:s:"+hash).Result(); err != nil ||
+				if n, err := g.Redis.Admin.Del(t.Context(), "v3:{"+hash[:2]+"}:s:"+hash).Result(); err != nil ||
 					n != 1 {
 					t.Fatalf("%d keys deleted, %v", n, err)
 				}
