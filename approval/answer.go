@@ -317,7 +317,7 @@ func tooLate(out Outcome) Outcome {
 
 // effects are what a settled question changes besides its card.
 func (t *terms) effects(c *Card, q *Question, ch *Change, now time.Time) {
-	if q.state(now) != Allowed || q.Ask.Test { // a test lets nothing pass
+	if q.state(now) != Allowed {
 		return
 	}
 	at := q.last().At
@@ -411,9 +411,7 @@ func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now t
 		}
 		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		vs.note(ctx, e)
-		if !q.Ask.Test {
-			vs.likes.rememberAnswer(ctx, &q.Ask, &v)
-		}
+		vs.likes.rememberAnswer(ctx, &q.Ask, &v)
 		if !v.Allow || v.Edited != "" {
 			vs.consents.noteRefused(ctx, &q.Ask)
 		}

@@ -17,9 +17,6 @@ const window = time.Hour
 // that asks too often is not put before people again until the hour has room, and
 // they get one notice of it.
 func (as *asker) countAsk(ctx context.Context, r *Request) error {
-	if r.Ask.Test {
-		return nil
-	}
 	agent, most := r.Ask.Agent, as.terms().MaxPromptsPerHour
 	s, err := as.o.Store.Spend(ctx, session.AgentScope(agent), most, window)
 	if err != nil || s.OK {
@@ -39,7 +36,7 @@ func (as *asker) countAsk(ctx context.Context, r *Request) error {
 // refundUnasked gives an agent back the question that could not be shown to anyone: it is not to be turned away because a
 // chat was down. It is done before the answer, so that the agent's next question finds room.
 func (as *asker) refundUnasked(ctx context.Context, r *Request, err error) {
-	if !errors.Is(err, ErrNobody) || r.Ask.Test {
+	if !errors.Is(err, ErrNobody) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 250*time.Millisecond)

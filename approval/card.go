@@ -88,7 +88,6 @@ type Ask struct {
 	Approvals    int                  `json:"approvals"`          // how many must allow it
 	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; nil: every approver
 	Channels     []string             `json:"channels,omitzero"`  // where it is put, by name; nil: in all of them
-	Test         bool                 `json:"test,omitzero"`      // it is about no call: a person wanted to see a question, see [Desk.AskTest]
 	Created      time.Time            `json:"created"`
 	Until        time.Time            `json:"until"`
 
@@ -111,7 +110,7 @@ func (a *Ask) Marked() bool {
 	return len(a.Risks) > 0 || !slices.Equal(a.Stakes, []string{string(policy.StakeAll)})
 }
 
-// CallDigest is the call's own digest. A test question has only its own.
+// CallDigest is the call's own digest.
 func (a *Ask) CallDigest() string { return cmp.Or(a.Call, a.Digest) }
 
 // Name is a name that the client chose, such as the agent's, as people may read it.

@@ -76,12 +76,8 @@ func (c *core) Tell(ctx context.Context, text string) {
 // entryFor is a record entry about one question.
 func entryFor(kind audit.Kind, c *Card, q *Question) audit.Entry {
 	a := &q.Ask
-	e := audit.Entry{
+	return audit.Entry{
 		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey, SessionID: a.SessionID,
 		Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.CallDigest(), Level: a.Level.String(),
 	}
-	if a.Test {
-		e.Note = testNote
-	}
-	return e
 }

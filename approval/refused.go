@@ -34,9 +34,6 @@ func refusedList(tool string) string {
 
 // noteRefused keeps that a call was refused. If that fails the no counts all the same, and this process remembers the tool.
 func (cn *Consents) noteRefused(ctx context.Context, a *Ask) {
-	if a.Test {
-		return
-	}
 	if err := cn.keepNote(ctx, "refused", session.Note{List: refusedList(a.Tool), Most: mostRefused, Keep: keepRefused}, cn.spelled(a.Spelled)); err != nil {
 		cn.o.Log.WarnContext(ctx, "a refused call could not be kept for other gateways to compare with", "err", err)
 		cn.unkept.Store(a.Tool, true)

@@ -59,7 +59,7 @@ func (r *Request) turnKey() string {
 // putUp puts up a card that asks about the call, together with the calls of its turn that come at the same moment, and shows it. A test
 // stays alone, what the auditor stopped too, and a call that was asked about before.
 func (pl *placer) putUp(ctx context.Context, r *Request, instead string) (Placement, error) {
-	if r.Ask.Test || r.Ask.Blocked != "" || instead != "" {
+	if r.Ask.Blocked != "" || instead != "" {
 		return pl.putAlone(ctx, r, instead)
 	}
 	key := r.turnKey()

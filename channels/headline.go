@@ -158,8 +158,6 @@ func Head(a *approval.Ask) Headline {
 	given, _ := members(a.Shown)
 	s, known := sentences[a.Tool]
 	switch action := valueOf(given, "action"); {
-	case a.Test:
-		return Headline{Says: "Test question: nothing runs, whatever you answer"}
 	case !known:
 		return stranger(a)
 	case a.Tool == "apply_patch":

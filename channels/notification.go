@@ -33,7 +33,7 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	a := &c.Questions[0].Ask
-	if all, _ := FullyVisible(a); !all || a.Test || a.HeldOnly || a.Bodies > 0 {
+	if all, _ := FullyVisible(a); !all || a.HeldOnly || a.Bodies > 0 {
 		return n
 	}
 	text, fits := shortCall(c)

@@ -162,7 +162,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	}
 	r.desk, err = approval.NewDesk(approval.Options{
 		Together: time.Millisecond,
-		Key: key, Store: s, Record: r.record, Inbox: true,
+		Key:      key, Store: s, Record: r.record, Inbox: true,
 		Visible: func(a *approval.Ask) bool {
 			all, _ := channels.FullyVisible(a)
 			return all

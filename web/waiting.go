@@ -198,13 +198,6 @@ func (q *questions) say(w http.ResponseWriter, r *http.Request, m *member) {
 	q.grants.list(w, r, m, told(o))
 }
 
-// test sends a question that runs nothing, so that a person can see one.
-func (q *questions) test(w http.ResponseWriter, r *http.Request, m *member) {
-	o, err := q.o.Desk.AskTest(r.Context(), approval.Answer{ID: m.id(), Via: Via})
-	q.fault(r.Context(), "a test question could not be sent", err)
-	q.list(w, r, m, told(o))
-}
-
 // told puts an outcome into the words and the colour it is shown in. Only what
 // the store has committed is shown as done.
 func told(o approval.Outcome) said {

@@ -53,7 +53,6 @@ type Desk interface {
 	Draft(c *approval.Card) (text, why string)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
 	PreviewLike(ctx context.Context, a approval.Answer, entry int) (*approval.LikePreview, error)
-	AskTest(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Lists(id string) bool
 	Tell(ctx context.Context, text string)
 }
@@ -237,5 +236,4 @@ func questionRoutes(mux *http.ServeMux, s *sessions, q *questions) {
 	mux.Handle("POST "+Root+"edit", s.approver(q.edit))
 	mux.Handle("POST "+Root+"always", s.approver(q.showAlways))
 	mux.Handle("POST "+Root+"say", s.approver(q.say))
-	mux.Handle("POST "+Root+"test", s.approver(q.test))
 }

@@ -114,13 +114,13 @@ func TestThePageInARealBrowser(t *testing.T) {
 		config string
 		test   func(*testing.T, *surf)
 	}{
-		"a call is read, allowed and denied":   {patient, answers},
-		"H225 keys move, deny and allow":       {patient, keys},
-		"H51 what an agent wrote stays text":   {patient, canaries},
-		"H52 H113 a page on another port":      {patient, anotherPort},
-		"H53 a card that expired":              {patient + "approvalTtlSeconds: 10\n", expires},
-		"arguments are changed":                {patient, edits},
-		"a passkey logs in": {patient, passkey},
+		"a call is read, allowed and denied": {patient, answers},
+		"H225 keys move, deny and allow":     {patient, keys},
+		"H51 what an agent wrote stays text": {patient, canaries},
+		"H52 H113 a page on another port":    {patient, anotherPort},
+		"H53 a card that expired":            {patient + "approvalTtlSeconds: 10\n", expires},
+		"arguments are changed":              {patient, edits},
+		"a passkey logs in":                  {patient, passkey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -113,45 +112,6 @@ func TestH51H52WhatAnAgentWroteIsInertAndOnlyThePageAnswers(t *testing.T) {
 	}
 	if a := <-held; !a.Allowed() {
 		t.Errorf("the call: %s", a.Raw)
-	}
-}
-
-// What makes a question a test is sealed by the server. Only an approver sends one, one at a time and a few an hour (H227).
-func TestH226ATestQuestionIsNoCall(t *testing.T) {
-	t.Parallel()
-	const reads = "Test question: nothing runs, whatever you answer"
-	g := gateway.Start(t, "")
-	b, guest := enter(t, g), enter(t, g, "--viewer")
-	for name, other := range map[string]*browser{"a viewer": guest, "without a session": {t: t, g: g}} {
-		if a := other.load(http.MethodPost, "/page/test", nil); a.Status < 400 || len(g.Pending()) > 0 {
-			t.Errorf("%s: %d", name, a.Status)
-		}
-	}
-	sent := 0
-	for ; sent < 20; sent++ {
-		page := b.load(http.MethodPost, "/page/test", nil).Body
-		if !strings.Contains(string(page), "was sent") {
-			break
-		}
-		again := b.load(http.MethodPost, "/page/test", nil).Body
-		if strings.Contains(string(again), "was sent") || len(g.Pending()) > 1 || !strings.Contains(string(page), reads) {
-			t.Fatalf("%d wait\n%s", len(g.Pending()), page)
-		}
-		said := b.load(http.MethodPost, "/page/answer", url.Values{"handle": {handle(page, "Allow once")}})
-		if !strings.Contains(string(said.Body), "Approved once by owner") {
-			t.Fatalf("the page says\n%s", said.Body)
-		}
-	}
-	if sent == 0 || sent > 6 {
-		t.Errorf("%d were sent", sent)
-	}
-	for _, tool := range []string{approval.TestTool, reads} {
-		a := g.Ask(gateway.Call{Tool: tool, Params: `{"test":true}`, Context: unvouched("h226")})
-		page := string(b.load(http.MethodGet, "/page/", nil).Body)
-		if !strings.Contains(page, "Use tool") || strings.Contains(page, `class="head">`+reads) {
-			t.Errorf("%q is shown as\n%s", tool, page)
-		}
-		g.Refuse(a.Ref, "")
 	}
 }
 
