@@ -44,6 +44,8 @@ type Call struct {
 	Context   Context
 	Body      [32]byte // SHA-256 of the raw bytes
 	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
+
+	walked walked // the params, read once; see [Call.Values]
 }
 
 // Iteration is how far the run of the call is, nil where that was never told. In
@@ -286,6 +288,8 @@ func ReadParams(text []byte) (jsontext.Value, error) {
 // With is the call with other params. It is another call: it has another digest, and is judged anew.
 func (c *Call) With(params jsontext.Value) *Call {
 	other := *c
-	other.Params = params
+	if other.read(params) != nil {
+		other.Params = params
+	}
 	return &other
 }

@@ -275,7 +275,7 @@ func visibleASCII(s string) bool {
 
 func (c *Call) take(t *tool) error {
 	notText := json.Unmarshal(t.Name, &c.Sent) != nil || t.Name.Kind() != jsontext.KindString
-	c.Tool, c.Params, c.Hints = Canonical(c.Sent), t.Params, t.Hints
+	c.Tool, c.Hints = Canonical(c.Sent), t.Hints
 	switch {
 	case len(t.Rest) > 0:
 		return malformed("tool has a member that is not part of the protocol.")
@@ -292,7 +292,7 @@ func (c *Call) take(t *tool) error {
 	case t.Params.Kind() != jsontext.KindBeginObject:
 		return malformed("tool.params must be an object.")
 	}
-	return nil
+	return c.read(t.Params)
 }
 
 // contextNames are the members of the context.

@@ -1,124 +1,64 @@
 package toolcall
 
 import (
-	"bytes"
-	"strconv"
-	"unicode/utf8"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// maxPath bounds the path given to yield. Without it, a long key above a long
-// array would be copied once for each element.
-const maxPath = 256
-
-// Strings walks every object key and every string value of the params in the
-// order of the text, decoded, so that escapes hide nothing. The path of a value
-// looks like edits[0].newText; a key is yielded before its value, with the
-// path of the member. A path over 256 bytes is cut and ends in "…". The walk
-// stops when yield returns false, so the method can be ranged over.
-func (c *Call) Strings(yield func(path, value string) bool) {
-	// A Buffer is read in place, a Reader is copied.
-	w := walker{dec: jsontext.NewDecoder(bytes.NewBuffer(c.Params)), yield: yield}
-	w.value()
+// walked are the values of params that were read already.
+type walked struct {
+	of  jsontext.Value
+	all protocol.Values
 }
 
-type walker struct {
-	dec   *jsontext.Decoder
-	path  []byte
-	yield func(path, value string) bool
+// Values are those of the params. A call that came from Decode has them already;
+// those of another are read anew. There are none where the params are not valid JSON.
+func (c *Call) Values() (protocol.Values, error) {
+	if n := len(c.Params); n > 0 && n == len(c.walked.of) && &c.Params[0] == &c.walked.of[0] {
+		return c.walked.all, nil
+	}
+	if len(c.Params) > 0 && !c.Params.IsValid() {
+		return nil, malformed("The params are not one valid JSON value.")
+	}
+	return protocol.Walk(c.Params)
 }
 
-// value walks one value and says whether to go on.
-func (w *walker) value() bool {
-	tok, err := w.dec.ReadToken()
+// read keeps the values of params that were found valid.
+func (c *Call) read(params jsontext.Value) error {
+	all, err := protocol.Walk(params)
 	if err != nil {
-		return false
+		return malformed("tool.params must hold at most 65536 values.")
 	}
-	switch tok.Kind() {
-	case jsontext.KindString:
-		return w.yield(w.place(), tok.String())
-	case jsontext.KindBeginObject:
-		return w.object()
-	case jsontext.KindBeginArray:
-		return w.array()
-	}
-	return true
+	c.Params, c.walked = params, walked{params, all}
+	return nil
 }
 
-func (w *walker) object() bool {
-	base := len(w.path)
-	for w.dec.PeekKind() != jsontext.KindEndObject {
-		tok, err := w.dec.ReadToken()
-		if err != nil {
-			return false
+// Strings yields every name and every string of the params in the order of the
+// text, with the path at which it is. A name is yielded before its value.
+func (c *Call) Strings(yield func(path, value string) bool) {
+	all, _ := c.Values()
+	for i := range all {
+		v := &all[i]
+		text := v.Kind == jsontext.KindString
+		if v.NameAt == 0 && !text {
+			continue
 		}
-		name := tok.String()
-		if base > 0 {
-			w.path = append(w.path, '.')
+		path := all.Path(i)
+		if v.NameAt > 0 && !yield(path, v.Name) || text && !yield(path, v.Text) {
+			return
 		}
-		w.path = append(w.path, name...)
-		if !w.yield(w.place(), name) || !w.value() {
-			return false
-		}
-		w.path = w.path[:base]
 	}
-	_, err := w.dec.ReadToken()
-	return err == nil
-}
-
-func (w *walker) array() bool {
-	base := len(w.path)
-	for i := 0; w.dec.PeekKind() != jsontext.KindEndArray; i++ {
-		w.path = append(w.path, '[')
-		w.path = strconv.AppendInt(w.path, int64(i), 10)
-		w.path = append(w.path, ']')
-		if !w.value() {
-			return false
-		}
-		w.path = w.path[:base]
-	}
-	_, err := w.dec.ReadToken()
-	return err == nil
-}
-
-func (w *walker) place() string {
-	if len(w.path) <= maxPath {
-		return string(w.path)
-	}
-	end := maxPath
-	for !utf8.RuneStart(w.path[end]) {
-		end--
-	}
-	return string(w.path[:end]) + "…"
 }
 
 // Param returns the string member of params with that name. It looks at the top
 // level only; false means that it is absent or not a string.
 func (c *Call) Param(name string) (string, bool) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(c.Params))
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != jsontext.KindBeginObject {
-		return "", false
-	}
-	for dec.PeekKind() == jsontext.KindString {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return "", false
-		}
-		if tok.String() == name {
-			return stringValue(dec)
-		}
-		if err := dec.SkipValue(); err != nil {
-			return "", false
+	all, _ := c.Values()
+	for i := 1; i < len(all); i = all[i].Next {
+		if v := &all[i]; v.NameAt > 0 && v.Name == name {
+			return v.Text, v.Kind == jsontext.KindString
 		}
 	}
 	return "", false
-}
-
-func stringValue(dec *jsontext.Decoder) (string, bool) {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() != jsontext.KindString {
-		return "", false
-	}
-	return tok.String(), true
 }
