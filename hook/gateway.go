@@ -25,7 +25,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 )
 
 // Gateway is where calls are asked about.
@@ -86,7 +86,9 @@ type userWords struct {
 }
 
 // prints are the fingerprints of a text.
-func (g *Gateway) prints(text string) lineage.Extract { return lineage.NewKey(g.Secret).Extract(text) }
+func (g *Gateway) prints(text string) lineage.Fingerprints {
+	return lineage.NewKey(g.Secret).Extract(text)
+}
 
 // Asked is a call as it was asked about. The same message gets the same answer, unless the owner has paused the agent or
 // restricted the call since.

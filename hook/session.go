@@ -126,9 +126,8 @@ func (s *Session) Returned(ctx context.Context, tool, id, text string, failed bo
 	if err != nil {
 		return err
 	}
-	prints := s.gateway.prints(text)
 	_, err = s.gateway.tell(ctx, "after_tool_call", toolReturned{
-		Tool: tool, CallID: id, Error: failed, Size: len(text), Hash: hashOf([]byte(text)), Secret: bearsSecret(text), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
+		Tool: tool, CallID: id, Error: failed, Size: len(text), Hash: hashOf([]byte(text)), Secret: bearsSecret(text), Fingerprints: s.gateway.prints(text),
 	}, in)
 	if err != nil {
 		_, err = s.notes.owe(in.SessionKey, bearsSecret(text))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 )
 
 // tellWithin is how long the agent is kept waiting for an event that it need not be answered.
@@ -22,13 +22,12 @@ const tellWithin = 5 * time.Second
 
 // source is one of the texts that a run starts with.
 type source struct {
-	Kind          string                `json:"kind"`
-	Tool          string                `json:"tool,omitzero"`
-	SenderIsOwner bool                  `json:"senderIsOwner,omitzero"`
-	Size          int                   `json:"size"`
-	Hash          string                `json:"contentHash"`
-	Fingerprints  []lineage.Fingerprint `json:"fingerprints,omitzero"`
-	Truncated     bool                  `json:"truncated,omitzero"`
+	Kind          string               `json:"kind"`
+	Tool          string               `json:"tool,omitzero"`
+	SenderIsOwner bool                 `json:"senderIsOwner,omitzero"`
+	Size          int                  `json:"size"`
+	Hash          string               `json:"contentHash"`
+	Fingerprints  lineage.Fingerprints `json:"fingerprints,omitzero"`
 }
 
 type assembled struct {
@@ -36,17 +35,16 @@ type assembled struct {
 }
 
 type toolReturned struct {
-	Tool         string                `json:"toolName"`
-	CallID       string                `json:"toolCallId,omitzero"`
-	Error        bool                  `json:"error,omitzero"`
-	DurationMs   int64                 `json:"durationMs,omitzero"`
-	Size         int                   `json:"size"`
-	Hash         string                `json:"contentHash"`
-	Origin       string                `json:"origin,omitzero"`
-	Secret       bool                  `json:"secret,omitzero"`
-	Changed      bool                  `json:"changed,omitzero"`
-	Fingerprints []lineage.Fingerprint `json:"fingerprints,omitzero"`
-	Truncated    bool                  `json:"truncated,omitzero"`
+	Tool         string               `json:"toolName"`
+	CallID       string               `json:"toolCallId,omitzero"`
+	Error        bool                 `json:"error,omitzero"`
+	DurationMs   int64                `json:"durationMs,omitzero"`
+	Size         int                  `json:"size"`
+	Hash         string               `json:"contentHash"`
+	Origin       string               `json:"origin,omitzero"`
+	Secret       bool                 `json:"secret,omitzero"`
+	Changed      bool                 `json:"changed,omitzero"`
+	Fingerprints lineage.Fingerprints `json:"fingerprints,omitzero"`
 }
 
 type hello struct {
@@ -144,8 +142,7 @@ func (r *run) version() string {
 // prompt tells what a run starts with. It counts as the owner's words only where a person typed it.
 func (r *run) prompt(ctx context.Context) error {
 	text := r.in.Prompt
-	prints := r.gateway.prints(text)
-	s := source{Size: len(text), Hash: hashOf([]byte(text)), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated}
+	s := source{Size: len(text), Hash: hashOf([]byte(text)), Fingerprints: r.gateway.prints(text)}
 	switch {
 	case r.typed():
 		s.Kind, s.SenderIsOwner = "user_message", true
@@ -171,14 +168,13 @@ func (r *run) typed() bool {
 func (r *run) result(failed bool) toolReturned {
 	name, _ := r.toolName()
 	text := TextOf(r.in.Response) + TextOf(r.in.Error)
-	prints := r.gateway.prints(text)
 	ms, err := strconv.ParseFloat(string(r.in.DurationMs), 64)
 	if err != nil || ms < 0 || ms > 1e12 {
 		ms = 0
 	}
 	return toolReturned{
 		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.in.origin(),
-		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: prints.Fingerprints, Truncated: prints.Truncated,
+		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: r.gateway.prints(text),
 	}
 }
 

@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -82,9 +84,9 @@ func TestTheDocumentedEventsAreDecodedAndTheMalformedRefused(t *testing.T) {
 
 func TestWhatIsSaidIsRead(t *testing.T) {
 	e := decode(t, loop.ContextAssembled, `{"sources":[{"kind":"tool_result","tool":"Bash","trust":"shared","senderId":"9","senderIsOwner":false,"size":3,
-		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":["email:0123456789abcdef"],"truncated":true,"other":[{}]}],"messages":[1],"anything":{"x":[]}}`)
+		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":"ASNFZ4mrze8=","other":[{}]}],"messages":[1],"anything":{"x":[]}}`)
 	s := e.Sources[0]
-	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 || len(s.Seen.Fingerprints) != 1 || !s.Seen.Truncated || s.Hash == "" {
+	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 || len(s.Seen) != 8 || s.Hash == "" {
 		t.Errorf("%+v", s)
 	}
 	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" || e.Messages != loop.HashOf("[1]") {
@@ -132,7 +134,7 @@ func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
 		{loop.AfterToolCall, `{"toolName":""}`}, {loop.AfterToolCall, `{"toolName":" "}`}, {loop.AfterToolCall, `{"toolName":"` + long + `"}`},
 		{loop.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {loop.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
 		{loop.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {loop.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
-		{loop.AfterToolCall, `{"toolName":"a","fingerprints":[` + strings.TrimSuffix(strings.Repeat(`"id:0123456789abcdef",`, loop.MaxFingerprints+1), ",") + `]}`},
+		{loop.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte, 8*(lineage.MaxTokens+1))) + `"}`},
 		{loop.BeforeLLMCall, `{"tools":{}}`}, {loop.BeforeLLMCall, `{"tools":[{}]}`}, {loop.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {loop.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
 		{loop.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {loop.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
 		{loop.BeforeResponseEmit, `{"content":{}}`}, {loop.SubagentSpawned, `{"childSessionKey":""}`}, {loop.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},

@@ -12,7 +12,7 @@ package loop
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -56,12 +56,11 @@ func (n Name) MayBlock() bool {
 
 // Limits of an event. A body beyond any of them is malformed.
 const (
-	MaxBody         = 8 << 20 // bytes of the whole body
-	MaxSources      = 256
-	MaxTools        = 4096
-	MaxToolCalls    = 256
-	MaxOrigin       = 256                                 // bytes
-	MaxFingerprints = lineage.MaxValues + lineage.MaxRuns // of one text
+	MaxBody      = 8 << 20 // bytes of the whole body
+	MaxSources   = 256
+	MaxTools     = 4096
+	MaxToolCalls = 256
+	MaxOrigin    = 256 // bytes
 )
 
 // Event is one decoded event. Members that its name does not have are zero.
@@ -157,7 +156,7 @@ type Source struct {
 	SenderIsOwner bool
 	Size          int64
 	Hash          Hash
-	Seen          lineage.Extract
+	Seen          lineage.Fingerprints
 }
 
 // ByUser reports whether the user wrote it, as the runtime attests: the owner,
@@ -190,5 +189,5 @@ type Returned struct {
 	Size       int64
 	Hash       Hash
 	Text       string // empty unless it was sent
-	Seen       lineage.Extract
+	Seen       lineage.Fingerprints
 }

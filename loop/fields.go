@@ -5,9 +5,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -92,7 +93,7 @@ func (r *Returned) fields() []field {
 		optional("origin", into(&r.Origin, func(v value) (string, error) { return v.text(MaxOrigin) })),
 		optional("jobId", into(&r.Job, value.id)), optional("childSessionKey", into(&r.Child, value.id)),
 		optional("marked", into(&r.Marked, value.flag)), optional("secret", into(&r.Secret, value.flag)), optional("changed", into(&r.Changed, value.flag)),
-		optional("fingerprints", into(&r.Seen.Fingerprints, value.fingerprints)), optional("truncated", into(&r.Seen.Truncated, value.flag)),
+		optional("fingerprints", into(&r.Seen, value.fingerprints)),
 		optional("result", func(v value) error {
 			r.Hash, r.Text = v.hashed()
 			return nil
@@ -195,16 +196,11 @@ func (v value) toolCalls() (all []Wanted, err error) {
 	return all, err
 }
 
-func (v value) fingerprints() (prints []lineage.Fingerprint, err error) {
-	err = v.each(MaxFingerprints, func(entry value) error {
-		s, err := entry.plain()
-		if f := lineage.Fingerprint(s); err == nil && f.Valid() {
-			prints = append(prints, f)
-			return nil
-		}
-		return malformed(entry.what + " must be a kind and 16 hex digits.")
-	})
-	return prints, err
+func (v value) fingerprints() (prints lineage.Fingerprints, err error) {
+	if json.Unmarshal(v.raw, &prints) != nil || v.raw.Kind() != jsontext.KindString || !prints.Valid() {
+		return nil, malformed(v.what + " must be base64 of at most 512 times 8 bytes.")
+	}
+	return prints, nil
 }
 
 func (v value) sources() (all []Source, err error) {
@@ -220,7 +216,7 @@ func (v value) sources() (all []Source, err error) {
 			}),
 			optional("senderId", into(&s.SenderID, value.id)), optional("senderIsOwner", into(&s.SenderIsOwner, value.flag)),
 			optional("size", into(&s.Size, value.count)), optional("contentHash", into(&s.Hash, value.hash)),
-			optional("fingerprints", into(&s.Seen.Fingerprints, value.fingerprints)), optional("truncated", into(&s.Seen.Truncated, value.flag)),
+			optional("fingerprints", into(&s.Seen, value.fingerprints)),
 		)
 		if err == nil && s.Kind == "" {
 			return malformed(entry.what + " must have a kind.")

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 )
 
 // Auth is whose signatures and tokens count. It is made once and swapped whole

@@ -8,7 +8,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -180,7 +180,8 @@ func (t *evaluation) runs() (like, does string) {
 // which of its arguments say where it goes.
 func (t *evaluation) like() *lineage.Alike {
 	if t.alike == nil {
-		t.alike = lineage.AlikeOf(t.call.Params, t.plan.Destinations, t.plan.Content)
+		params, _ := t.call.Values() // none that can't be read: a call without them is like no other
+		t.alike = lineage.AlikeOf(params, t.plan.Destinations, t.plan.Content)
 	}
 	return t.alike
 }

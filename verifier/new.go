@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/turns"

@@ -3,20 +3,17 @@ package verifier
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Bounds of what is remembered of the texts of a conversation: some hundred
@@ -76,7 +73,7 @@ func (x *texts) remember(ctx context.Context, h *eventEvaluation) {
 func (h *eventEvaluation) said() (out []lineage.Seen) {
 	for i := range h.event.Sources {
 		if s := &h.event.Sources[i]; s.ByUser() {
-			out = append(out, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: s.Seen.Fingerprints, Truncated: s.Seen.Truncated})
+			out = append(out, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: s.Seen})
 		}
 	}
 	return out
@@ -96,20 +93,19 @@ func (x *texts) brought(h *eventEvaluation) (out []lineage.Seen) {
 		case from.Tool == "":
 			from.Tool = "the history"
 		}
-		out = append(out, lineage.Seen{Source: from, Fingerprints: s.Seen.Fingerprints, Truncated: s.Seen.Truncated})
+		out = append(out, lineage.Seen{Source: from, Fingerprints: s.Seen})
 	}
 	if h.event.Name == loop.AfterToolCall {
 		r := &h.event.Returned
 		from := lineage.Source{Tool: x.hide.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Call: int(h.heard.Step), Secret: h.secret}
-		got := x.extract(h.call.Client, r.Seen, r.Text)
-		out = append(out, lineage.Seen{Source: from, Fingerprints: got.Fingerprints, Truncated: got.Truncated})
+		out = append(out, lineage.Seen{Source: from, Fingerprints: x.extract(h.call.Client, r.Seen, r.Text)})
 	}
 	return out
 }
 
 // extract takes the fingerprints that were sent, or makes them of the text.
-func (x *texts) extract(client string, sent lineage.Extract, text string) lineage.Extract {
-	if keys := x.o.Lineage(client); len(sent.Fingerprints) == 0 && text != "" && len(keys) > 0 {
+func (x *texts) extract(client string, sent lineage.Fingerprints, text string) lineage.Fingerprints {
+	if keys := x.o.Lineage(client); len(sent) == 0 && text != "" && len(keys) > 0 {
 		return keys[0].Extract(text)
 	}
 	return sent
@@ -124,7 +120,7 @@ func (x *texts) packed(ctx context.Context, all []lineage.Seen) (out [][]byte) {
 			continue
 		}
 		x.hide.redactor().Lines(&s.Tool, &s.Origin)
-		text, err := s.Pack()
+		text, err := json.Marshal(s)
 		if err != nil {
 			x.o.Log.WarnContext(ctx, "the fingerprints of a text could not be written", "err", err)
 			continue
@@ -144,21 +140,18 @@ func (x *texts) origins(ctx context.Context, t *evaluation) {
 	t.looked = true
 	ctx, done := t.patience(ctx)
 	defer done()
-	arguments, err := x.compare(ctx, t, keys)
+	origins, err := x.look(ctx, t, keys)
 	if err != nil {
 		x.o.Log.WarnContext(ctx, "it could not be looked up where arguments came from", "request", x.hide.request(t.call), "err", err)
 		t.unread = true
 		return
 	}
-	if arguments != nil {
-		t.view.Origins = lineage.Origins(arguments, int(t.view.Step))
-	}
+	t.view.Origins = origins
 }
 
-// compare compares the call with what is known of the conversation's texts, and
-// stops where the caller's time is up. It is nil where no text is known: "seen
-// nowhere" of every argument would say nothing.
-func (x *texts) compare(ctx context.Context, t *evaluation, keys []lineage.Key) ([]lineage.Argument, error) {
+// look looks where the arguments of the call came from. It is nil where no text is known: "seen nowhere" of every
+// argument would say nothing.
+func (x *texts) look(ctx context.Context, t *evaluation, keys []lineage.Key) (session.Origins, error) {
 	seen, err := x.seen(ctx, t)
 	if err != nil {
 		return nil, err
@@ -170,75 +163,16 @@ func (x *texts) compare(ctx context.Context, t *evaluation, keys []lineage.Key) 
 		}
 		text := said[i][:min(len(said[i]), left)]
 		left -= len(text)
-		seen = append(seen, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: keys[0].Extract(text).Fingerprints})
+		seen = append(seen, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: keys[0].Extract(text)})
 	}
-	if len(seen) == 0 {
-		return nil, nil
+	params, err := t.call.Values()
+	if err != nil || len(seen) == 0 {
+		return nil, err
 	}
-	index := lineage.NewIndex(seen)
-	arguments, err := index.Trace(ctx, t.call.Params, keys...)
-	if err != nil || !slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret }) {
-		return arguments, err
-	}
-	pieces := inAddresses(t.call)
-	decoded, more := lineage.Decoded(append(allStrings(t.call), pieces...))
-	t.unread = more || len(arguments) >= lineage.MaxArguments || slices.ContainsFunc(arguments, func(a lineage.Argument) bool { return a.Cut })
-	for where, texts := range map[string][]string{"an address": pieces, "an encoded text": decoded} {
-		inside, err := index.Trace(ctx, asParams(texts), keys...)
-		if err != nil {
-			return arguments, err
-		}
-		for _, a := range inside {
-			if a.From == lineage.Tool && a.Source.Secret {
-				a.Path = where
-				arguments = append(arguments, a)
-			}
-		}
-	}
-	return arguments, nil
+	origins, all := lineage.NewIndex(seen, int(t.view.Step), keys...).Trace(params)
+	t.unread = !all && slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret })
+	return origins, nil
 }
-
-func allStrings(c *toolcall.Call) (out []string) {
-	for _, value := range c.Strings {
-		out = append(out, value)
-	}
-	return out
-}
-
-// asParams makes params of texts, for them to be traced.
-func asParams(texts []string) jsontext.Value {
-	text, err := json.Marshal(map[string][]string{"pieces": texts})
-	if err != nil { // no text fails
-		return nil
-	}
-	return text
-}
-
-// inAddresses are the pieces of the addresses that a call names, decoded: what was read where secrets are
-// kept may stand in a query, in a path or in a host's name.
-func inAddresses(c *toolcall.Call) (pieces []string) {
-	for _, value := range c.Strings {
-		if !strings.Contains(value, "://") {
-			continue
-		}
-		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'`<>", r) }) {
-			u, err := url.Parse(word)
-			if err != nil || u.Host == "" || len(pieces) > mostPieces {
-				continue
-			}
-			pieces = append(pieces, strings.Split(u.Hostname(), ".")...)
-			pieces = append(pieces, strings.Split(u.Path, "/")...)
-			pieces = append(pieces, u.Fragment, u.User.String())
-			for name, values := range u.Query() {
-				pieces = append(append(pieces, name), values...)
-			}
-		}
-	}
-	return pieces
-}
-
-// mostPieces is how many pieces of addresses are looked at.
-const mostPieces = 200
 
 // originsOf are those that say something, the worst first, as many as anyone would
 // read.
@@ -270,7 +204,8 @@ func (x *texts) seen(ctx context.Context, t *evaluation) (out []lineage.Seen, _ 
 			return nil, err
 		}
 		for _, e := range entries {
-			if s, err := lineage.Unpack(e); err == nil && s.User == (list == saidList(t)) {
+			var s lineage.Seen
+			if json.Unmarshal(e, &s) == nil && s.User == (list == saidList(t)) {
 				out = append(out, s)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -29,7 +29,7 @@ func withLineage(o *verifier.Options) {
 // prints are the fingerprints of a text as a runtime sends them.
 func prints(t *testing.T, text string) string {
 	t.Helper()
-	b, err := json.Marshal(printKey.Extract(text).Fingerprints)
+	b, err := json.Marshal(printKey.Extract(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestH22WhatAStrangerWroteWasNotSaidByTheUser(t *testing.T) {
 func TestWhatOthersWriteIntoTheStoreIsNoOrigin(t *testing.T) {
 	store, _ := openSQLite(t)
 	r := newRig(t, store, 1, withLineage)
-	forged, err := lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: printKey.Extract("mallory@evil.example").Fingerprints}.Pack()
+	forged, err := json.Marshal(lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: printKey.Extract("mallory@evil.example")})
 	if err != nil {
 		t.Fatal(err)
 	}

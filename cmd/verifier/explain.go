@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -67,7 +67,8 @@ func (c *ExplainCmd) Run(a *app) error {
 
 // explainYeses says which of your earlier answers may let the call pass.
 func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
-	where := lineage.AlikeOf(call.Params, plan.Destinations, plan.Content).Where()
+	params, _ := call.Values()
+	where := lineage.AlikeOf(params, plan.Destinations, plan.Content).Where()
 	if plan.Grantable && len(where) > 0 {
 		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/passkey"

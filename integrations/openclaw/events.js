@@ -162,9 +162,8 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 
 	// printed is what is kept of a text.
 	function printed(text) {
-		const { fingerprints, truncated } = extract(key, text);
 		const contentHash = `sha256:${createHash("sha256").update(text).digest("hex")}`;
-		return { size: Buffer.byteLength(text), contentHash, fingerprints, truncated: truncated || undefined };
+		return { size: Buffer.byteLength(text), contentHash, fingerprints: extract(key, text) };
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/audit"
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/test/gateway"
@@ -177,7 +177,7 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	m := gateway.With(gateway.OwnerIn("m"), "runId", "r1")
 	key := lineage.NewKey([]byte(g.Secret))
 	prints := func(text string) string {
-		list, err := json.Marshal(key.Extract(text).Fingerprints)
+		list, err := json.Marshal(key.Extract(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/lineage"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 var letter = []string{"to", "cc"}
@@ -15,8 +16,14 @@ var letter = []string{"to", "cc"}
 // content is what calls may differ in and still be alike.
 var content = []string{"subject", "body", "text"}
 
+// alikeOf is for params as they come, valid or not.
+func alikeOf(params string, destinations, content []string) *lineage.Alike {
+	all, _ := (&toolcall.Call{Params: jsontext.Value(params)}).Values()
+	return lineage.AlikeOf(all, destinations, content)
+}
+
 func alike(params string, destinations ...string) string {
-	return lineage.AlikeOf(jsontext.Value(params), destinations, content).String()
+	return alikeOf(params, destinations, content).String()
 }
 
 // TestAlike reads testdata/alike.txt.
@@ -66,11 +73,11 @@ func TestADestinationThatIsNoTextIsBound(t *testing.T) {
 		}
 		seen[got] = action
 	}
-	send := jsontext.Value(`{"action":"send","to":"bob","text":"x"}`)
-	if got := strings.Join(lineage.AlikeOf(send, letter, content).Where(), ", "); got != "action: send, to: bob" {
+	const send = `{"action":"send","to":"bob","text":"x"}`
+	if got := strings.Join(alikeOf(send, letter, content).Where(), ", "); got != "action: send, to: bob" {
 		t.Errorf("shown as %s", got)
 	}
-	shown := lineage.AlikeOf(jsontext.Value(`{"to":"bob","public":false}`), []string{"to", "public"}, nil).Where()
+	shown := alikeOf(`{"to":"bob","public":false}`, []string{"to", "public"}, nil).Where()
 	if got := strings.Join(shown, ", "); got != "public: false, to: bob" {
 		t.Errorf("shown as %s", got)
 	}
@@ -80,6 +87,7 @@ func TestWhatGoesNowhereIsLikeNothing(t *testing.T) {
 	for what, got := range map[string]string{
 		"nobody has said":  alike(`{"to":"bob@example.com"}`),
 		"too long to read": alike(`{"to":"`+strings.Repeat("a", 2000)+`"}`, letter...),
+		"a long path":      alike(`{"to":"bob","`+strings.Repeat("n", 300)+`":1}`, letter...),
 		"too many":         alike(`{"to":"b","l":[`+strings.Repeat(`"x",`, 5000)+`"x"]}`, letter...),
 	} {
 		if got != "" {
@@ -92,7 +100,7 @@ func FuzzAlike(f *testing.F) {
 	f.Add(`{"to":"bob","body":"x"}`, `{"to":"eve","body":"x"}`)
 	f.Add(`{"a":{"to":["x","y"]}}`, `{"to":"\u0000"}`)
 	f.Fuzz(func(t *testing.T, one, two string) {
-		a, b := lineage.AlikeOf(jsontext.Value(one), letter, content), lineage.AlikeOf(jsontext.Value(two), letter, content)
+		a, b := alikeOf(one, letter, content), alikeOf(two, letter, content)
 		if a.String() == "" || a.String() != b.String() {
 			return
 		}
