@@ -1,6 +1,6 @@
-// Lineage: fingerprints of the tokens of a text (addresses, links, paths, ids, long numbers), so that the gateway can tell
-// later where an argument came from without ever seeing the text. docs/spec/lineage.md is the specification; package lineage
-// of the gateway is its other implementation, and docs/spec/lineage-vectors.json holds both to it.
+// Lineage: fingerprints of the tokens of a text (addresses, links, paths, ids, long numbers), so that the gateway can
+// tell later where an argument came from without ever seeing the text. docs/spec/lineage.md is the specification;
+// internal/lineage is its other implementation, and docs/spec/lineage-vectors.json holds both to it.
 
 import { createHash, createHmac } from "node:crypto";
 
@@ -10,7 +10,8 @@ const printSize = 8; // bytes
 
 // All of it is given by number, not by a version of Unicode, so that every implementation agrees forever.
 const escapes = /\\(?:u([0-9a-fA-F]{4})|([nrt"\/\\]))/g;
-const invisible = /[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\u{e0000}-\u{e007f}]/gu;
+const invisible =
+	/[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\u{e0000}-\u{e007f}]/gu;
 
 export function lineageKey(secret) {
 	return createHmac("sha256", secret).update("verifier-lineage-v1").digest();
@@ -37,6 +38,6 @@ function unescaped(_, hex, sign) {
 
 // extract returns the fingerprints of the first different tokens of a text, in base64.
 export function extract(key, text) {
-	const first = [...new Set(tokens(text))].slice(0, maxTokens);
-	return Buffer.concat(first.map((token) => createHash("sha256").update(key).update(token).digest().subarray(0, printSize))).toString("base64");
+	const print = (token) => createHash("sha256").update(key).update(token).digest().subarray(0, printSize);
+	return Buffer.concat([...new Set(tokens(text))].slice(0, maxTokens).map(print)).toString("base64");
 }

@@ -59,7 +59,9 @@ func TestAlike(t *testing.T) {
 
 func TestADestinationThatIsNoTextIsBound(t *testing.T) {
 	seen := map[string]string{}
-	for _, value := range []string{`false`, `true`, `null`, `0`, `"false"`, `"true"`, `"null"`, `"0"`, `""`, `[false]`, `{"a":false}`, `{"a":true}`} {
+	for _, value := range []string{
+		`false`, `true`, `null`, `0`, `"false"`, `"true"`, `"null"`, `"0"`, `""`, `[false]`, `{"a":false}`, `{"a":true}`,
+	} {
 		got := alike(`{"to":"bob","public":`+value+`,"text":"x"}`, "to", "public")
 		if other, is := seen[got]; is || got == "" {
 			t.Errorf("public: %s is like %s: %q", value, other, got)

@@ -166,6 +166,7 @@ func unescaped(text string) (c rune, used int) {
 // isInvisible is given by number, not by a version of Unicode, so that every
 // implementation agrees forever.
 func isInvisible(c rune) bool {
-	return c == 0xad || c == 0x34f || c == 0x61c || c == 0x180e || 0x200b <= c && c <= 0x200f || 0x202a <= c && c <= 0x202e ||
-		0x2060 <= c && c <= 0x2069 || 0xfe00 <= c && c <= 0xfe0f || c == 0xfeff || 0xe0000 <= c && c <= 0xe007f
+	return c == 0xad || c == 0x34f || c == 0x61c || c == 0x180e || c == 0xfeff ||
+		0x200b <= c && c <= 0x200f || 0x202a <= c && c <= 0x202e || 0x2060 <= c && c <= 0x2069 ||
+		0xfe00 <= c && c <= 0xfe0f || 0xe0000 <= c && c <= 0xe007f
 }

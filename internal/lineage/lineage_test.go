@@ -109,11 +109,11 @@ func said(key Key, text string) []Seen {
 
 func TestWhileASecretIsReplacedBothKeysCount(t *testing.T) {
 	old, now := NewKey([]byte("old")), NewKey([]byte("new"))
-	params := values(t, `{"to":"bob@example.com"}`)
-	if got, _ := NewIndex(said(old, "bob@example.com"), 1, now, old).Trace(params); got.At("to").From != session.FromUser {
+	params, seen := values(t, `{"to":"bob@example.com"}`), said(old, "bob@example.com")
+	if got, _ := NewIndex(seen, 1, now, old).Trace(params); got.At("to").From != session.FromUser {
 		t.Errorf("with both keys: %v", got)
 	}
-	if got, _ := NewIndex(said(old, "bob@example.com"), 1, now).Trace(params); got.At("to").From != session.FromNowhere {
+	if got, _ := NewIndex(seen, 1, now).Trace(params); got.At("to").From != session.FromNowhere {
 		t.Errorf("with the new one alone: %v", got)
 	}
 }
@@ -131,7 +131,8 @@ func TestBeyondTheBoundsNothingIsWhollyTheUsers(t *testing.T) {
 			t.Errorf("%s: %v of %+v", what, got.At(c.path), all)
 		}
 	}
-	if got, _ := x.Trace(values(t, `{"a":"`+strings.Repeat("x ", MaxChars/2)+`","x":"bob"}`)); got.At("x").From != session.FromNowhere {
+	got, _ := x.Trace(values(t, `{"a":"`+strings.Repeat("x ", MaxChars/2)+`","x":"bob"}`))
+	if got.At("x").From != session.FromNowhere {
 		t.Errorf("what was not looked at is %s", got.At("x").From)
 	}
 }
@@ -145,9 +146,9 @@ func TestFingerprintsFromOutsideAreChecked(t *testing.T) {
 }
 
 // scraps are what texts are made of here: all that the rules look at, torn apart and put together at random.
-var scraps = strings.Split(`https://|http://|a|Example.COM|evil.example|:443|/a/b|?q=1&u=|#frag|bob|@|bob.smith+x@Example.com|`+
-	`.|..|,|;| |  |(|)|[|]|{|}|"|'|<|>|-|--file=|_|~|~/.ssh/id_rsa|/etc/passwd|src\main.go|C:\Users\bob|./x/../y/|+43 660 1234567|`+
-	`00|123|1234567|DE89370400440532013000|€|1,234.50|INV-2024-001|deadbeef01|v1.2.3|10.0.0.1|report.pdf|the quick brown fox|`+
+var scraps = strings.Split(`https://|http://|a|Example.COM|evil.example|:443|/a/b|?q=1&u=|#frag|bob|@|bob+x@Example.com|`+
+	`.|..|,|;| |  |(|)|[|]|{|}|"|'|<|>|-|--file=|_|~|~/.ssh/id_rsa|/etc/passwd|src\main.go|C:\Users\bob|./x/../y/|`+
+	`00|123|1234567|+43 660 1234567|€|1,234.50|INV-2024-001|deadbeef01|v1.2.3|10.0.0.1|report.pdf|the quick brown fox|`+
 	`Straße|ÄÖÜ|Привет мир|請把錢|😀|Ａｂｃ１２３|“|”|「|—|−|\n|\u0041|\ud800|\u00|\\|\"|\/|\x|\udb40\udc00|=|&|%20|!|?|:|^|*|ſ|K`, "|")
 
 func randomText(r *rand.Rand) string {
@@ -155,7 +156,8 @@ func randomText(r *rand.Rand) string {
 	for range r.IntN(40) {
 		b.WriteString(scraps[r.IntN(len(scraps))])
 		if r.IntN(3) == 0 {
-			b.WriteString([]string{" ", "\n", "\t", "\u200b", "\u00ad", "\ufeff", "\u00a0", "\u3000", "\U000e0001", "|"}[r.IntN(10)])
+			unseen := []rune{' ', '\n', '\t', 0x200b, 0xad, 0xfeff, 0xa0, 0x3000, 0xe0001, '|'}
+			b.WriteRune(unseen[r.IntN(len(unseen))])
 		}
 	}
 	return b.String()
@@ -214,8 +216,9 @@ func TestNoTextTakesLong(t *testing.T) {
 	_, key := load(t)
 	other := NewKey([]byte("the one before"))
 	for what, text := range map[string]string{
-		"distinct tokens": distinct(88 << 10), "one long token": strings.Repeat("a1/", 30<<10), "only marks": strings.Repeat("/", 88<<10),
-		"short parts": strings.Repeat("a1.b2@c3/", 10<<10), "escapes": strings.Repeat(`\u0041`, 15<<10), "a megabyte": distinct(1 << 20),
+		"distinct tokens": distinct(88 << 10), "a megabyte": distinct(1 << 20),
+		"one long token": strings.Repeat("a1/", 30<<10), "short parts": strings.Repeat("a1.b2@c3/", 10<<10),
+		"only marks": strings.Repeat("/", 88<<10), "escapes": strings.Repeat(`\u0041`, 15<<10),
 	} {
 		params, err := json.Marshal(map[string]any{"to": "bob@example.com", "x": text, "l": strings.Fields(text)})
 		if err != nil {
@@ -223,8 +226,8 @@ func TestNoTextTakesLong(t *testing.T) {
 		}
 		all := values(t, string(params))
 		took := cputest.Time(func() {
-			seen := []Seen{{Source{User: true}, key.Extract(text)}, {Source{Tool: "read", Level: taint.Local}, other.Extract(text)}}
-			NewIndex(seen, 1, key, other).Trace(all)
+			returned := Seen{Source{Tool: "read", Level: taint.Local}, other.Extract(text)}
+			NewIndex(append(said(key, text), returned), 1, key, other).Trace(all)
 			AlikeOf(all, []string{"to"}, []string{"x"})
 		})
 		if took > 250*time.Millisecond {
@@ -233,8 +236,8 @@ func TestNoTextTakesLong(t *testing.T) {
 	}
 }
 
-// FuzzTrace: any text is fingerprinted within bounds, the same each time, and what a user or a tool wrote comes from there
-// when it is an argument.
+// FuzzTrace: any text is fingerprinted within bounds, the same each time, and what a user or a tool wrote comes from
+// there when it is an argument.
 func FuzzTrace(f *testing.F) {
 	for _, s := range append(scraps, strings.Join(scraps, " ")) {
 		f.Add(s)
@@ -251,12 +254,13 @@ func FuzzTrace(f *testing.F) {
 			return
 		}
 		all := values(t, string(params))
-		if o, _ := NewIndex(said(key, text), 1, key).Trace(all); o.At("x").From == session.FromTool || o.At("x").From == session.FromNowhere {
-			t.Fatalf("the user's own words: %s", o.At("x"))
+		user, _ := NewIndex(said(key, text), 1, key).Trace(all)
+		if from := user.At("x").From; from == session.FromTool || from == session.FromNowhere {
+			t.Fatalf("the user's own words: %s", from)
 		}
-		tool := []Seen{{Source{Tool: "read", Level: taint.Local}, got}}
-		if o, _ := NewIndex(tool, 1, key).Trace(all); o.At("x").From != session.FromTool && len(got) > 0 {
-			t.Fatalf("a tool's own words: %s", o.At("x"))
+		tool, _ := NewIndex([]Seen{{Source{Tool: "read", Level: taint.Local}, got}}, 1, key).Trace(all)
+		if from := tool.At("x").From; from != session.FromTool && len(got) > 0 {
+			t.Fatalf("a tool's own words: %s", from)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -140,11 +139,7 @@ func (all Values) Path(i int) string {
 	if len(path) <= maxPath {
 		return string(path)
 	}
-	end := maxPath
-	for !utf8.RuneStart(path[end]) {
-		end--
-	}
-	return string(path[:end]) + "…"
+	return strings.ToValidUTF8(string(path[:maxPath]), "") + "…"
 }
 
 func (all Values) appendPath(to []byte, i int) []byte {
@@ -160,5 +155,5 @@ func (all Values) appendPath(to []byte, i int) []byte {
 	case len(to) > 0:
 		to = append(to, '.')
 	}
-	return append(to, v.Name[:min(len(v.Name), maxPath+utf8.UTFMax)]...)
+	return append(to, v.Name[:min(len(v.Name), maxPath+1)]...)
 }
