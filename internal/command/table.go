@@ -7,35 +7,17 @@ import (
 	"sync"
 )
 
-//go:embed programs.txt
-var programsText string
-
-// program is a word of a command's name: "git", and below it "log".
-type program struct {
-	next  map[string]*program
-	first map[string]flag // flags between a program and its subcommand
-	row   *row            // nil if the name goes on, as for "git"
-}
-
 // row is what is known of a program or subcommand.
 type row struct {
 	effect   Effect
-	install  bool
-	anyWords bool // flags are words like others, as for echo
-	flags    map[string]flag
+	flags    *regexp.Regexp   // those without a value
+	values   map[string]*kind // those with one
 	operands []operand
-	behind   []operand // those after --
-}
-
-type flag struct {
-	value   *kind // nil: it takes none
-	inWord  bool  // the value is optional and stands in the same word
-	letters bool  // it may stand in one word with others
 }
 
 type operand struct {
-	kind *kind
-	many byte // 0, ? or *
+	*kind
+	optional, repeated, dashes bool
 }
 
 // kind is what a word has to look like.
@@ -44,235 +26,156 @@ type kind struct {
 	file    bool // it names a file or directory
 }
 
-var programs = sync.OnceValue(func() *program { return table(programsText) })
+//go:embed programs.txt
+var programsText string
 
-// table reads programs.txt, which says how.
-func table(text string) *program {
-	root, kinds := &program{}, map[string]*kind{}
-	rows := strings.ReplaceAll(text, "\n  ", " ") // an indented line goes on with the one before
-	for line := range strings.Lines(rows) {
+// table has rows by name ("git log"), the flags that may stand before a subcommand, and the programs with subcommands.
+type table struct {
+	rows  map[string]*row
+	first map[string]*row
+	whose map[string]bool
+}
+
+var programs = sync.OnceValue(func() *table { return readTable(programsText) })
+
+// readTable reads programs.txt, which says how. It panics at an error: the text is ours.
+func readTable(text string) *table {
+	t := &table{map[string]*row{}, map[string]*row{}, map[string]bool{}}
+	kinds := map[string]*kind{"--": {pattern: whole("--")}}
+	effects := map[string]Effect{"look": Look, "local": Local, "first": Anything, "install": install}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\n  ", " ")) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch head {
 		case "", "#":
 			continue
 		case "word", "file":
-			name, pattern, _ := strings.Cut(strings.TrimSpace(rest), " ")
-			kinds[name] = &kind{regexp.MustCompile(`(?s)^(?:` + strings.TrimSpace(pattern) + `)$`), head == "file"}
+			f := strings.Fields(rest)
+			kinds[f[0]] = &kind{whole(f[1]), head == "file"}
 			continue
 		}
 		columns := append(strings.Split(rest, " | "), "", "")
-		names, flags, operands := columns[0], columns[1], columns[2]
-		before, after, dashes := strings.Cut(" "+operands+" ", " -- ")
-		r := &row{flags: map[string]flag{}, anyWords: strings.TrimSpace(operands) == "ANY"}
-		for f := range strings.FieldsSeq(flags) {
-			addFlag(r.flags, f, kinds)
-		}
-		if !r.anyWords {
-			r.operands = operandsOf(before, kinds)
-		}
-		if dashes {
-			r.behind = operandsOf(after, kinds)
-		}
-		switch head {
-		case "local":
-			r.effect = Local
-		case "install":
-			r.effect, r.install = Anything, true
-		}
-		for name := range strings.SplitSeq(names, ",") {
-			p := root
-			for w := range strings.FieldsSeq(name) {
-				if p.next[w] == nil {
-					if p.next == nil {
-						p.next = map[string]*program{}
-					}
-					p.next[w] = &program{}
-				}
-				p = p.next[w]
-			}
-			if head == "first" {
-				p.first = r.flags
+		r := &row{effect: effects[head], values: map[string]*kind{}}
+		var flags []string
+		for f := range strings.FieldsSeq(columns[1]) {
+			if name, value, takes := strings.Cut(f, ":"); takes {
+				r.values[name] = kindOf(value, kinds)
 			} else {
-				p.row = r
+				flags = append(flags, f)
 			}
 		}
-	}
-	return root
-}
-
-// addFlag reads --all, -[abc], -n=NUMBER and --color[=WORD].
-func addFlag(flags map[string]flag, text string, kinds map[string]*kind) {
-	if text == "-" {
-		return
-	}
-	if letters, ok := strings.CutPrefix(text, "-["); ok {
-		for _, c := range strings.TrimSuffix(letters, "]") {
-			flags["-"+string(c)] = flag{letters: true}
+		r.flags = whole(strings.Join(flags, "|"))
+		for o := range strings.FieldsSeq(columns[2]) {
+			name := strings.TrimRight(o, "?*")
+			r.operands = append(r.operands, operand{kindOf(name, kinds), name != o, strings.HasSuffix(o, "*"), o == "--"})
 		}
-		return
-	}
-	name, value, inWord := strings.Cut(text, "[=")
-	if inWord {
-		value = strings.TrimSuffix(value, "]")
-	} else {
-		name, value, _ = strings.Cut(text, "=")
-	}
-	flags[name] = flag{value: kindOf(value, kinds), inWord: inWord}
-}
-
-func operandsOf(text string, kinds map[string]*kind) []operand {
-	var out []operand
-	for f := range strings.FieldsSeq(text) {
-		var many byte
-		if last := f[len(f)-1]; last == '*' || last == '?' {
-			f, many = f[:len(f)-1], last
+		for name := range strings.SplitSeq(columns[0], ",") {
+			name = strings.TrimSpace(name)
+			if head == "first" {
+				t.first[name] = r
+				continue
+			}
+			t.rows[name] = r
+			program, _, more := strings.Cut(name, " ")
+			t.whose[program] = t.whose[program] || more
 		}
-		out = append(out, operand{kindOf(f, kinds), many})
 	}
-	return out
+	return t
 }
 
-func kindOf(text string, kinds map[string]*kind) *kind {
-	switch {
-	case text == "":
-		return nil
-	case text[0] == '/':
-		return &kind{pattern: regexp.MustCompile(`(?s)^(?:` + text[1:len(text)-1] + `)$`)}
-	case kinds[text] == nil:
-		panic("programs.txt: no kind " + text)
+func kindOf(name string, kinds map[string]*kind) *kind {
+	if len(name) > 1 && name[0] == '/' {
+		return &kind{pattern: whole(name[1 : len(name)-1])}
 	}
-	return kinds[text]
+	if kinds[name] == nil {
+		panic("programs.txt: no kind " + name)
+	}
+	return kinds[name]
 }
 
-// lookup finds a simple command in the table, its name, and the files that it names. No row: not in the table.
-func lookup(words []string) (known *row, name string, files []string) {
+func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:` + pattern + `)$`) }
+
+// lookup finds a simple command in the table, and the files that it names. Without a row it is not known.
+func lookup(words []string) (*row, []string) {
 	if len(words) == 0 {
-		return nil, "nothing", nil
+		return nil, nil
 	}
-	p, rest := programs().next[words[0]], words[1:]
-	if p == nil {
-		return nil, printable(words[0]), nil
-	}
-	ok := true
-	for len(rest) > 0 && ok && p.first != nil && strings.HasPrefix(rest[0], "-") && p.next[rest[0]] == nil {
-		rest, files, ok = takeFlag(p.first, rest, files)
-	}
-	for len(rest) > 0 && p.next[rest[0]] != nil {
-		p, rest = p.next[rest[0]], rest[1:]
-	}
-	name = shown(words)
-	if p.row == nil || !ok {
-		return nil, name, nil
-	}
-	if files, ok = p.row.fits(rest, files); !ok {
-		return nil, name, nil
-	}
-	return p.row, name, files
-}
-
-// fits reports whether the words after a name are what the row says, and adds the files that they name.
-func (r *row) fits(words, files []string) ([]string, bool) {
-	if r.anyWords {
-		return files, true
-	}
-	var before []string
-	ok := true
-	for len(words) > 0 && ok {
-		switch {
-		case words[0] == "--":
-			if r.behind == nil {
-				return nil, false
-			}
-			if files, ok = fit(r.behind, words[1:], files); !ok {
-				return nil, false
-			}
-			words = nil
-		case strings.HasPrefix(words[0], "-"):
-			words, files, ok = takeFlag(r.flags, words, files)
-		default:
-			before, words = append(before, words[0]), words[1:]
+	t, a := programs(), arguments{words: words[1:]}
+	for first := t.first[words[0]]; first != nil && a.atFlag() && t.rows[words[0]+" "+a.words[0]] == nil; {
+		if !a.takeFlag(first) {
+			return nil, nil
 		}
 	}
-	if !ok {
-		return nil, false
-	}
-	return fit(r.operands, before, files)
-}
-
-func fit(operands []operand, words, files []string) ([]string, bool) {
-	for _, o := range operands {
-		for n := 0; ; n++ {
-			if n == 1 && o.many != '*' {
-				break
+	for n := min(2, len(a.words)); n >= 0; n-- { // the longest name
+		name := strings.Join(append([]string{words[0]}, a.words[:n]...), " ")
+		if r := t.rows[name]; r != nil && strings.Count(name, " ") == n {
+			if a.words = a.words[n:]; a.fit(r) {
+				return r, a.files
 			}
-			if len(words) == 0 || !o.kind.pattern.MatchString(words[0]) {
-				if n == 0 && o.many == 0 {
-					return nil, false
-				}
-				break
-			}
-			if o.kind.file {
-				files = append(files, words[0])
-			}
-			words = words[1:]
+			break
 		}
 	}
-	return files, len(words) == 0
+	return nil, nil
 }
 
-// takeFlag takes a flag and its value off the words.
-func takeFlag(flags map[string]flag, words, files []string) (rest, named []string, ok bool) {
-	w, rest := words[0], words[1:]
+// arguments are the words that are still to be compared with a row, and the files that others named.
+type arguments struct{ words, files []string }
+
+func (a *arguments) atFlag() bool { return len(a.words) > 0 && strings.HasPrefix(a.words[0], "-") }
+
+func (a *arguments) take() string {
+	w := a.words[0]
+	a.words = a.words[1:]
+	return w
+}
+
+func (a *arguments) fit(r *row) bool {
+	var operands []string
+	for len(a.words) > 0 && a.words[0] != "--" {
+		if !a.atFlag() {
+			operands = append(operands, a.take())
+		} else if !a.takeFlag(r) {
+			return false
+		}
+	}
+	a.words = append(operands, a.words...)
+	for _, o := range r.operands {
+		if o.dashes && len(a.words) == 0 {
+			break
+		}
+		some := false
+		for len(a.words) > 0 && (!some || o.repeated) && a.is(o.kind, a.words[0]) {
+			a.take()
+			some = true
+		}
+		if !some && !o.optional {
+			return false
+		}
+	}
+	return len(a.words) == 0
+}
+
+// is compares a word with a kind, and notes a file.
+func (a *arguments) is(k *kind, word string) bool {
+	ok := k.pattern.MatchString(word)
+	if ok && k.file {
+		a.files = append(a.files, word)
+	}
+	return ok
+}
+
+// takeFlag takes a flag and its value: -n 5, -n5, --lines 5 or --lines=5.
+func (a *arguments) takeFlag(r *row) bool {
+	w := a.take()
+	if r.flags.MatchString(w) {
+		return true
+	}
+	if k := r.values[w]; k != nil {
+		return len(a.words) > 0 && a.is(k, a.take())
+	}
 	name, value, pair := strings.Cut(w, "=")
-	f, ok := flags[name]
-	switch {
-	case pair && ok && len(name) > 2:
-	case pair && strings.HasPrefix(w, "--"):
-		return nil, nil, false
-	case !pair && ok && (f.value == nil || f.inWord):
-		return rest, files, true
-	case !pair && ok:
-		return takeValue(f.value, rest, files)
-	case strings.Trim(w[1:], "0123456789") == "" && len(w) > 1:
-		_, ok = flags["-NUMBER"]
-		return rest, files, ok
-	default:
-		return takeLetters(flags, w[1:], rest, files)
+	if len(w) > 2 && w[1] != '-' && !(pair && len(name) > 2) {
+		name, value, pair = w[:2], w[2:], true
 	}
-	if f.value == nil || !f.value.pattern.MatchString(value) {
-		return nil, nil, false
-	}
-	if f.value.file {
-		files = append(files, value)
-	}
-	return rest, files, true
-}
-
-// takeLetters is for -rn and -nA3.
-func takeLetters(flags map[string]flag, letters string, rest, files []string) (_, named []string, ok bool) {
-	for i, c := range letters {
-		f, known := flags["-"+string(c)]
-		switch {
-		case !known || f.value == nil && !f.letters:
-			return nil, nil, false
-		case f.value == nil || f.inWord && i == len(letters)-1:
-			continue
-		case i < len(letters)-1:
-			_, files, ok = takeValue(f.value, []string{letters[i+1:]}, files)
-			return rest, files, ok
-		default:
-			return takeValue(f.value, rest, files)
-		}
-	}
-	return rest, files, letters != ""
-}
-
-func takeValue(k *kind, words, files []string) (rest, named []string, ok bool) {
-	if len(words) == 0 || !k.pattern.MatchString(words[0]) {
-		return nil, nil, false
-	}
-	if k.file {
-		files = append(files, words[0])
-	}
-	return words[1:], files, true
+	k := r.values[name]
+	return pair && k != nil && a.is(k, value)
 }
