@@ -42,7 +42,7 @@ type Line struct {
 
 const (
 	longest  = 64 << 10    // bytes that are parsed
-	deepest  = 100         // brackets in each other in a text that is parsed
+	deepest  = 1000        // brackets in a text that is parsed
 	most     = 4 * longest // bytes that are read, those in quotes again
 	costs    = 128         // bytes that a simple command counts for
 	inQuotes = 3           // sh -c "sh -c '…'"
@@ -168,11 +168,20 @@ func (r *reader) judge(words []string) {
 func spell(args []*syntax.Word) (words []string, exact bool) {
 	words, exact = make([]string, len(args)), len(args) > 0
 	for i, w := range args {
-		var b strings.Builder
-		exact = spellParts(&b, w.Parts, false) && exact
-		words[i] = b.String()
+		var same bool
+		words[i], same = spelled(w)
+		exact = exact && same
 	}
 	return words, exact
+}
+
+func spelled(w *syntax.Word) (text string, exact bool) {
+	if text = w.Lit(); text != "" && isSame(text) {
+		return text, true
+	}
+	var b strings.Builder
+	exact = spellParts(&b, w.Parts, false)
+	return b.String(), exact
 }
 
 func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
@@ -184,8 +193,7 @@ func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
 			if quoted {
 				exact = exact && !escapes.MatchString(v)
 			} else {
-				home := i == 0 && strings.IndexAny(v, "~=") == 0 || strings.Contains(v, "=~") || strings.Contains(v, ":~")
-				exact = exact && !home && !strings.ContainsFunc(v, changes)
+				exact = exact && (isSame(v) || i > 0 && isSame("x"+v))
 				v = strings.ReplaceAll(strings.ReplaceAll(v, "\\\n", ""), `\`, "")
 			}
 			b.WriteString(v)
@@ -206,7 +214,12 @@ func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
 	return exact
 }
 
-// changes is for what does not stand for itself in every shell.
+// isSame is for a word without quotes that stands for itself in every shell.
+func isSame(word string) bool {
+	return strings.IndexAny(word, "~=") != 0 && !strings.Contains(word, "=~") && !strings.Contains(word, ":~") &&
+		!strings.ContainsFunc(word, changes)
+}
+
 func changes(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./-+:,@%=^~", c)
 }
@@ -218,7 +231,8 @@ var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant
 
 // parse returns nil for what is no shell text, too long or too deep.
 func parse(text string) *syntax.File {
-	if len(text) > longest || depth(text) > deepest || strings.ContainsFunc(text, isControl) {
+	brackets := strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "[") + strings.Count(text, "`")
+	if len(text) > longest || brackets > deepest || strings.ContainsFunc(text, isControl) {
 		return nil
 	}
 	p := parsers.Get().(*syntax.Parser)
@@ -227,21 +241,6 @@ func parse(text string) *syntax.File {
 		return file
 	}
 	return nil
-}
-
-// depth is at least how deep commands are nested in a text.
-func depth(text string) (deep int) {
-	open := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '{', '[', '`':
-			open++
-		case ')', '}', ']':
-			open--
-		}
-		deep = max(deep, open)
-	}
-	return deep
 }
 
 func isControl(c rune) bool {

@@ -23,8 +23,8 @@ func (r *reader) text(text string, depth int) *syntax.File {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Word:
-			words, _ := spell([]*syntax.Word{n})
-			r.word(words[0])
+			word, _ := spelled(n)
+			r.word(word)
 		case *syntax.CmdSubst, *syntax.ProcSubst:
 			r.Joined = true
 		case *syntax.BinaryCmd:
@@ -47,8 +47,8 @@ func (r *reader) stmt(s *syntax.Stmt, depth int) {
 	r.command(words, depth)
 	for _, d := range s.Redirs {
 		if d.Hdoc != nil && reach()[base(words[0])+" *"] {
-			text, _ := spell([]*syntax.Word{d.Hdoc})
-			r.inner(text, depth+1)
+			text, _ := spelled(d.Hdoc)
+			r.text(text, depth+1)
 		}
 	}
 }
