@@ -2,7 +2,7 @@
 // does: a command that does not fit the table can do anything.
 //
 // What an allow rests on (Effect, Dir, Paths) is read strictly: a word has one meaning in sh, bash and zsh, or none.
-// What only makes things worse (Words, Commands, Network, Joined) is read loosely, also from a text that does not parse.
+// What only makes things worse (Words, Commands, Network, Joined) is read loosely, from any text.
 package command
 
 import (
@@ -61,6 +61,9 @@ func Read(text string) Line {
 
 // Argv reads a program with its arguments, which no shell touches.
 func Argv(words []string) Line {
+	if len(words) == 0 {
+		return Read("")
+	}
 	r := reader{left: most}
 	for _, w := range words {
 		r.word(w)
@@ -118,7 +121,7 @@ func (r *reader) list(file *syntax.File) {
 			switch {
 			case !exact:
 				r.unknown("It has a word that the shell fills in.")
-			case len(words) == 2 && words[0] == "cd" && len(joins) == 0 && len(file.Stmts) == 1 && isDir(words[1]):
+			case words[0] == "cd" && len(words) == 2 && len(joins) == 0 && len(file.Stmts) == 1:
 				r.Dir = words[1]
 			default:
 				r.judge(words)
@@ -128,16 +131,15 @@ func (r *reader) list(file *syntax.File) {
 	for _, s := range file.Stmts {
 		follow(s)
 	}
-	other := func(op syntax.BinCmdOperator) bool { return op != syntax.AndStmt && op != syntax.Pipe }
+	leaves := func(op syntax.BinCmdOperator) bool { return op != syntax.AndStmt && op != syntax.Pipe }
 	switch {
 	case len(file.Stmts) == 0:
 		r.unknown("It has no command.")
-	case r.Dir != "" && (len(joins) == 0 || joins[0] != syntax.AndStmt || slices.ContainsFunc(joins, other)):
+	case r.Dir == "": // it stays where it starts
+	case r.Dir[0] == '-' || len(joins) == 0 || joins[0] != syntax.AndStmt || slices.ContainsFunc(joins, leaves):
 		r.unknown("It changes the directory on the way.")
 	}
 }
-
-func isDir(word string) bool { return word != "" && word[0] != '-' }
 
 // drops is for 2>&1, >/dev/null and 2>/dev/null.
 func drops(d *syntax.Redirect) bool {
@@ -231,7 +233,10 @@ var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant
 
 // parse returns nil for what is no shell text, too long or too deep.
 func parse(text string) *syntax.File {
-	brackets := strings.Count(text, "(") + strings.Count(text, "{") + strings.Count(text, "[") + strings.Count(text, "`")
+	brackets := 0
+	for _, b := range []string{"(", "{", "[", "`"} {
+		brackets += strings.Count(text, b)
+	}
 	if len(text) > longest || brackets > deepest || strings.ContainsFunc(text, isControl) {
 		return nil
 	}

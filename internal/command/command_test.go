@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -147,7 +146,7 @@ func TestWords(t *testing.T) {
 
 // Nothing that is added to a line makes it better known.
 func FuzzRead(f *testing.F) {
-	for _, text := range rows(f, "harmless", "builds", "inspects", "workspace", "unknown", "fetching", "notbuilds", "quiet") {
+	for _, text := range rows(f, "harmless", "builds", "inspects", "unknown", "fetching", "notbuilds", "quiet") {
 		f.Add(text)
 	}
 	for _, row := range rows(f, "rows") {
@@ -161,8 +160,9 @@ func FuzzRead(f *testing.F) {
 		if (c.Effect == Anything) != (c.Why != "") || c.Effect != Anything && (c.Network || c.Install) {
 			t.Errorf("%+v", c)
 		}
-		for _, more := range []string{"x; " + text, "x | " + text, "x() { " + text + "\n}", "$(" + text + "\n)", "(" + text + "\n)",
-			"{ " + text + "\n}", "! " + text, "sudo " + text, "X=1 " + text, "< x " + text, "./" + text, "cd a; " + text} {
+		for _, more := range []string{"x; " + text, "x | " + text, "x() { " + text + "\n}", "$(" + text + "\n)",
+			"(" + text + "\n)", "{ " + text + "\n}", "! " + text, "sudo " + text, "X=1 " + text, "< x " + text,
+			"./" + text, "cd a; " + text} {
 			if c := Read(more); c.Effect != Anything && !strings.HasPrefix(text, "#") {
 				t.Errorf("%q is known: %+v", more, c)
 			}
@@ -178,7 +178,8 @@ func FuzzRead(f *testing.F) {
 		if c.Effect == Anything || strings.ContainsAny(text, "#\\") {
 			return // the rest may be a comment, or the last word go on
 		}
-		for _, more := range []string{" > x", " < x", " $(x)", " `x`", " $x", "; x", " && x", " | sh", " &", "'", `"`, " *", " <(x)", " <<x"} {
+		for _, more := range []string{" > x", " < x", " $(x)", " `x`", " $x", "; x", " && x", " | sh", " &", "'", `"`,
+			" *", " <(x)", " <<x"} {
 			if after := Read(text + more); after.Effect != Anything {
 				t.Errorf("%q is known: %+v", text+more, after)
 			}
@@ -191,8 +192,9 @@ func FuzzRead(f *testing.F) {
 
 // H107: no text exhausts the stack or the clock.
 func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
-	for _, piece := range []string{"a$(", "(", "$(", "${", "`", "if ", "while ", "! ", "[[ ( ", "$((", "x | ", "x && ", "case x in x) ",
-		"f() ", "\"$(", "sh -c ", "<<a\n", "\\", "sudo ", "sudo -a ", "sudo 'a b' ", "sh -c 'a b' ", "'", "\n", "a b ", "()"} {
+	for _, piece := range []string{"a$(", "(", "$(", "${", "`", "if ", "while ", "! ", "[[ ( ", "$((", "x | ", "x && ",
+		"case x in x) ", "f() ", "\"$(", "sh -c ", "<<a\n", "\\", "sudo ", "sudo -a ", "sudo 'a b' ",
+		"sh -c 'a b' ", "'", "\n", "a b ", "()"} {
 		size := longest - 1
 		if piece == "a$(" || piece == "a b " {
 			size = 1 << 20
@@ -205,9 +207,10 @@ func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	for _, text := range []string{"ls -la", "git status --short && go test ./...", "python3 scripts/build.py --out dist && ls",
+	for _, text := range []string{"ls -la", "git status --short && go test ./...",
+		"python3 scripts/build.py --out dist && ls",
 		"cd /home/ann/site && go test ./... 2>&1 | tail -n 40"} {
-		b.Run(fmt.Sprint(text), func(b *testing.B) {
+		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				Read(text)

@@ -29,32 +29,17 @@ func (r *reader) text(text string, depth int) *syntax.File {
 			r.Joined = true
 		case *syntax.BinaryCmd:
 			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		case *syntax.Stmt:
-			r.stmt(n, depth)
+		case *syntax.CallExpr:
+			words, _ := spell(n.Args)
+			r.command(words, depth)
 		}
 		return true
 	})
 	return file
 }
 
-// stmt reads a simple command, and for bash <<EOF what it gets.
-func (r *reader) stmt(s *syntax.Stmt, depth int) {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return
-	}
-	words, _ := spell(c.Args)
-	r.command(words, depth)
-	for _, d := range s.Redirs {
-		if d.Hdoc != nil && reach()[base(words[0])+" *"] {
-			text, _ := spelled(d.Hdoc)
-			r.text(text, depth+1)
-		}
-	}
-}
-
-// command notes a simple command and what it runs. Options between a program and its verb are passed over, with a value
-// each: "git -C x push" is a "git push" too.
+// command notes a simple command, and the words or the text that it runs. Options between a program and its verb are
+// passed over, with a value each: "git -C x push" is a "git push" too.
 func (r *reader) command(words []string, depth int) {
 	if len(words) == 0 {
 		return
@@ -72,8 +57,12 @@ func (r *reader) command(words []string, depth int) {
 		if r.left -= costs; i > 1 {
 			r.Commands = append(r.Commands, append([]string{words[0]}, words[i:min(i+3, len(words))]...))
 		}
-		if reach()[program+" *"] {
-			r.inner(words[i:], depth+1)
+		switch {
+		case !reach()[program+" *"]:
+		case strings.ContainsAny(words[i], " \t\n;|&<>()"):
+			r.text(words[i], depth+1)
+		default:
+			r.command(words[i:], depth+1)
 		}
 		if !isOption(words[i-1]) {
 			break
@@ -84,15 +73,6 @@ func (r *reader) command(words []string, depth int) {
 // isOption is also for 5 in "timeout 5 x" and A=1 in "env A=1 x".
 func isOption(w string) bool {
 	return w != "" && (w[0] == '-' || w[0] >= '0' && w[0] <= '9' || strings.Contains(w, "="))
-}
-
-// inner reads what sudo, env, sh -c and their like run: words, or a text.
-func (r *reader) inner(words []string, depth int) {
-	if strings.ContainsAny(words[0], " \t\n;|&<>()") {
-		r.text(words[0], depth)
-	} else {
-		r.command(words, depth)
-	}
 }
 
 // word keeps a word and its parts: those of -f=x, HEAD:x and 'open("x")', and x of -fx.
@@ -153,16 +133,12 @@ func base(word string) string {
 
 // name is what a card calls a command: its program, with what it is to do where the table has subcommands of it.
 func name(words []string) string {
-	switch {
-	case len(words) == 0 || !isPlain(words[0]):
-		return "a program"
-	case len(words) > 1 && programs().whose[words[0]] && isPlain(words[1]) && words[1][0] != '-':
-		return words[0] + " " + words[1]
+	shown := words[0]
+	if len(words) > 1 && programs().subs[shown] && !isOption(words[1]) {
+		shown += " " + words[1]
 	}
-	return words[0]
-}
-
-// isPlain is for what can be shown as it is.
-func isPlain(s string) bool {
-	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, func(c rune) bool { return changes(c) || c > '~' })
+	if len(shown) > 40 || strings.ContainsFunc(shown, func(c rune) bool { return changes(c) && c != ' ' || c > '~' }) {
+		return "a program"
+	}
+	return shown
 }

@@ -29,11 +29,10 @@ type kind struct {
 //go:embed programs.txt
 var programsText string
 
-// table has rows by name ("git log"), the flags that may stand before a subcommand, and the programs with subcommands.
 type table struct {
-	rows  map[string]*row
-	first map[string]*row
-	whose map[string]bool
+	rows  map[string]*row // by name: "git log"
+	first map[string]*row // flags before a subcommand, by program
+	subs  map[string]bool // programs with subcommands
 }
 
 var programs = sync.OnceValue(func() *table { return readTable(programsText) })
@@ -53,8 +52,12 @@ func readTable(text string) *table {
 			kinds[f[0]] = &kind{whole(f[1]), head == "file"}
 			continue
 		}
+		effect, ok := effects[head]
+		if !ok {
+			panic("programs.txt: no effect " + head)
+		}
 		columns := append(strings.Split(rest, " | "), "", "")
-		r := &row{effect: effects[head], values: map[string]*kind{}}
+		r := &row{effect: effect, values: map[string]*kind{}}
 		var flags []string
 		for f := range strings.FieldsSeq(columns[1]) {
 			if name, value, takes := strings.Cut(f, ":"); takes {
@@ -66,7 +69,8 @@ func readTable(text string) *table {
 		r.flags = whole(strings.Join(flags, "|"))
 		for o := range strings.FieldsSeq(columns[2]) {
 			name := strings.TrimRight(o, "?*")
-			r.operands = append(r.operands, operand{kindOf(name, kinds), name != o, strings.HasSuffix(o, "*"), o == "--"})
+			repeated := strings.HasSuffix(o, "*")
+			r.operands = append(r.operands, operand{kindOf(name, kinds), name != o, repeated, o == "--"})
 		}
 		for name := range strings.SplitSeq(columns[0], ",") {
 			name = strings.TrimSpace(name)
@@ -75,8 +79,8 @@ func readTable(text string) *table {
 				continue
 			}
 			t.rows[name] = r
-			program, _, more := strings.Cut(name, " ")
-			t.whose[program] = t.whose[program] || more
+			program, _, sub := strings.Cut(name, " ")
+			t.subs[program] = t.subs[program] || sub
 		}
 	}
 	return t
@@ -96,9 +100,6 @@ func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:`
 
 // lookup finds a simple command in the table, and the files that it names. Without a row it is not known.
 func lookup(words []string) (*row, []string) {
-	if len(words) == 0 {
-		return nil, nil
-	}
 	t, a := programs(), arguments{words: words[1:]}
 	for first := t.first[words[0]]; first != nil && a.atFlag() && t.rows[words[0]+" "+a.words[0]] == nil; {
 		if !a.takeFlag(first) {
@@ -169,13 +170,13 @@ func (a *arguments) takeFlag(r *row) bool {
 	if r.flags.MatchString(w) {
 		return true
 	}
-	if k := r.values[w]; k != nil {
-		return len(a.words) > 0 && a.is(k, a.take())
-	}
-	name, value, pair := strings.Cut(w, "=")
-	if len(w) > 2 && w[1] != '-' && !(pair && len(name) > 2) {
-		name, value, pair = w[:2], w[2:], true
+	name, value, here := strings.Cut(w, "=")
+	if len(w) > 2 && w[1] != '-' && r.values[name] == nil {
+		name, value, here = w[:2], w[2:], true
 	}
 	k := r.values[name]
-	return pair && k != nil && a.is(k, value)
+	if k != nil && !here && len(a.words) > 0 {
+		value, here = a.take(), true
+	}
+	return k != nil && here && a.is(k, value)
 }
