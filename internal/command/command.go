@@ -216,7 +216,7 @@ func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
 	return exact
 }
 
-// isSame is for a word without quotes that stands for itself in every shell.
+// isSame is for a word without quotes that means itself in every shell.
 func isSame(word string) bool {
 	return strings.IndexAny(word, "~=") != 0 && !strings.Contains(word, "=~") && !strings.Contains(word, ":~") &&
 		!strings.ContainsFunc(word, changes)
