@@ -153,11 +153,14 @@ func drops(d *syntax.Redirect) bool {
 // judge compares a simple command with the table.
 func (r *reader) judge(words []string) {
 	row, files := lookup(words)
+	shown := "`" + name(words) + "`"
 	switch {
+	case row == nil && programs().rows[name(words)] != nil:
+		r.unknown(shown + " is on the list of known commands, but not with these arguments.")
 	case row == nil:
-		r.unknown("`" + name(words) + "` is not on the list of known commands.")
+		r.unknown(shown + " is not on the list of known commands.")
 	case row.effect == install:
-		r.Why = cmp.Or(r.Why, "`"+name(words)+"` installs packages.")
+		r.Why = cmp.Or(r.Why, shown+" installs packages.")
 		fallthrough
 	default:
 		r.Effect = max(r.Effect, row.effect)
