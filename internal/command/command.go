@@ -55,6 +55,7 @@ func Read(text string) Line {
 		r.list(file)
 	} else {
 		r.unknown("The command can't be read.")
+		r.Joined = strings.ContainsAny(text, "|`(")
 	}
 	return r.line(text)
 }

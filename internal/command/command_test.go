@@ -136,6 +136,7 @@ func TestWords(t *testing.T) {
 		`A=.env; x`:                           ".env",
 		`cat {.env,b}`:                        ".env",
 		`if true; then cat .env`:              ".env",
+		`if true; then x -f.env`:              ".env",
 		`sh -c "cat '.env'"`:                  ".env",
 	} {
 		if c := Read(text); !slices.Contains(c.Words, want) {

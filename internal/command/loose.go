@@ -92,13 +92,15 @@ func endsPart(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){}[]
 
 // unparsed reads a text that is no command: each word of it may begin one.
 func (r *reader) unparsed(text string) {
-	r.Joined = r.Joined || strings.ContainsAny(text, "|`") || strings.Contains(text, "(")
 	r.Network = r.Network || isAddress(text)
 	words := strings.FieldsFunc(text, endsPart)
-	r.Words, r.Commands = append(r.Words, words...), slices.Grow(r.Commands, len(words))
+	r.Commands, r.Words = slices.Grow(r.Commands, len(words)), slices.Grow(r.Words, len(words))
 	for i, w := range words {
+		r.word(w)
 		r.Commands = append(r.Commands, words[i:min(i+4, len(words))])
-		r.Network = r.Network || reach()[base(w)] || i+1 < len(words) && reach()[base(w)+" "+words[i+1]]
+		if always, listed := reach()[base(w)]; listed && !r.Network {
+			r.Network = always || i+1 < len(words) && reach()[base(w)+" "+words[i+1]]
+		}
 	}
 }
 
