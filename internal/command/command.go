@@ -86,7 +86,7 @@ func (r *reader) line(text string) Line {
 		r.unparsed(text)
 	}
 	r.Install = r.Effect == install && !r.opaque
-	if r.Effect >= Anything || r.opaque {
+	if r.opaque || r.Effect == install {
 		r.Network = r.Network || r.Effect == install || slices.ContainsFunc(r.Words, isAddress)
 		r.Effect, r.Paths = Anything, nil
 	} else {
