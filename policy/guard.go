@@ -1,164 +1,254 @@
 package policy
 
 import (
-	"bytes"
+	"net/netip"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/command"
 )
 
-// guard finds calls that name what belongs to the verifier, to its owner or to
-// OpenClaw's own configuration. An agent that could reach these could approve
-// itself. It reads every string of a call in all the ways that [text.readings]
-// knows; a shell knows more.
+// guard finds calls that name what belongs to the verifier, to its owner or to OpenClaw's own configuration by a literal
+// word. An agent that could reach these could approve itself. It reads what a call says and not what that comes to:
+// another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
-	whole     [][]byte // paths, names: see addPath, addName
-	words     *matcher // of whole
-	prefixes  [][]byte // starts of words, with their case
-	addresses []address
-	hosts     []string // names of this machine, in lower case
-	commands  [][]byte
-	paths     [][]string // in parts, for patterns: see worksOut
-	runtimes  [][]string // the same for OpenClaw's
+	marks    [256][]guarded // by their first byte, in lower case
+	commands []string       // names of our own program
+}
+
+// guarded is a word that is ours: the last two names of a path, a variable, the host of an address, our program.
+type guarded struct {
+	word  string
+	start bool   // other words that begin like this are ours, too
+	port  string // it is a host, and only ours with this port
+	runs  bool   // it is our program: only ours before one of its subcommands, or in a directory of programs
 }
 
 // openclawPaths are OpenClaw's own: who writes them needs no approval any more.
 var openclawPaths = []string{
-	"openclaw.json",
-	".openclaw/credentials",
-	".openclaw/.env",
-	".openclaw/extensions",
-	"exec-approvals.json",
-	"auth-profiles.json",
+	"openclaw.json", ".openclaw/credentials", ".openclaw/.env", ".openclaw/extensions", "exec-approvals.json", "auth-profiles.json",
 }
 
-func newGuard(g Guard) guard {
-	var out guard
+// ourNames are this machine, by convention or by public DNS.
+var ourNames = strings.Fields("localhost localhost.localdomain ip6-localhost ip6-loopback 127.0.0.1 ::1 0.0.0.0 :: " +
+	"::ffff:127.0.0.1 0:0:0:0:0:0:0:1 localtest.me lvh.me vcap.me host.docker.internal")
+
+// subcommands are what our own program does. Help and version are harmless.
+var subcommands = words("approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants")
+
+func newGuard(g Guard) *guard {
+	out := &guard{}
 	for _, p := range openclawPaths {
-		out.whole = append(out.whole, []byte(p))
+		out.add(guarded{word: p})
 	}
 	for _, p := range g.Paths {
 		out.addPath(p)
-		if parts := partsOf(strings.ReplaceAll(p, `\`, "/")); len(parts) > 1 {
-			out.paths = append(out.paths, parts)
-		}
-	}
-	for _, p := range openclawPaths {
-		out.runtimes = append(out.runtimes, partsOf("~/.openclaw/"+strings.TrimPrefix(p, ".openclaw/")))
 	}
 	for _, a := range g.Addresses {
-		out.addAddress(a)
-	}
-	for _, h := range g.Hosts {
-		out.hosts = append(out.hosts, strings.TrimSuffix(strings.ToLower(h), "."))
+		out.addAddress(a, g.Hosts)
 	}
 	for _, c := range g.Commands {
-		if c != "" {
-			out.commands = append(out.commands, []byte(strings.ToLower(c)))
-		}
+		out.add(guarded{word: c, runs: true})
+		out.commands = append(out.commands, strings.ToLower(c))
 	}
 	for _, n := range g.Names {
-		out.addName(n)
+		word, start := strings.CutSuffix(n, "*")
+		out.add(guarded{word: word, start: start})
 	}
-	out.words = newMatcher(out.whole)
 	return out
 }
 
-// addPath keeps the last two components, so that ~, $HOME, a mount or a
-// relative start make no difference.
-func (g *guard) addPath(p string) {
-	lower := folded([]byte(p))
-	clean := cleaned(bytes.ReplaceAll(lower, []byte{'\\'}, []byte{'/'}))
-	parts := bytes.FieldsFunc(clean, func(r rune) bool { return r == '/' })
-	for len(parts) > 0 && (string(parts[0]) == "." || string(parts[0]) == "..") {
-		parts = parts[1:]
-	}
-	switch n := len(parts); {
-	case n == 0:
-	case n == 1 && bytes.HasPrefix(clean, []byte{'/'}):
-		g.whole = append(g.whole, append([]byte{'/'}, parts[0]...))
-	default:
-		g.whole = append(g.whole, bytes.Join(parts[max(0, n-2):], []byte{'/'}))
+func (g *guard) add(m guarded) {
+	if m.word = strings.ToLower(m.word); m.word != "" {
+		g.marks[m.word[0]] = append(g.marks[m.word[0]], m)
 	}
 }
 
-// addName keeps a word, or with a star at its end the start of one. The start
-// keeps its case: VERIFIER_* are variables, verifier_test is a package.
-func (g *guard) addName(n string) {
-	if prefix, ok := strings.CutSuffix(n, "*"); ok && prefix != "" {
-		g.prefixes = append(g.prefixes, []byte(prefix))
+// addPath keeps the last two names of a path, so that ~, $HOME, a mount or a relative start make no difference.
+func (g *guard) addPath(p string) {
+	clean := path.Clean(strings.ReplaceAll(p, `\`, "/"))
+	parts := strings.Split(strings.TrimLeft(clean, "./"), "/")
+	switch {
+	case parts[0] == "":
+	case len(parts) == 1 && clean[0] == '/':
+		g.add(guarded{word: clean})
+	default:
+		g.add(guarded{word: strings.Join(parts[max(0, len(parts)-2):], "/")})
+	}
+}
+
+// addAddress reads host:port, a bare host, a URL, or a socket's path. An address on this machine has all names of it.
+func (g *guard) addAddress(a string, hosts []string) {
+	scheme, rest, found := strings.Cut(strings.ToLower(strings.TrimSpace(a)), "://")
+	if !found {
+		scheme, rest = "", scheme
+	} else if scheme != "unix" {
+		rest, _, _ = strings.Cut(rest, "/")
+		rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	if strings.ContainsAny(rest, `/\`) {
+		g.addPath(rest)
 		return
 	}
-	if n != "" {
-		g.whole = append(g.whole, []byte(strings.ToLower(n)))
+	host, port := rest, ""
+	if i := strings.LastIndexByte(rest, ':'); i >= 0 && (rest[0] == '[' && rest[i-1] == ']' || strings.Count(rest, ":") == 1) {
+		host, port = rest[:i], rest[i+1:]
+	}
+	host = strings.Trim(host, "[]")
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "redis": "6379", "rediss": "6379"}[scheme]
+	}
+	names := []string{host}
+	if ip, err := netip.ParseAddr(host); host == "" || host == "*" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) ||
+		slices.Contains(ourNames, host) {
+		names = slices.Concat(names, ourNames, hosts)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		g.add(guarded{word: strings.TrimSuffix(name, "."), port: port})
 	}
 }
 
-// find says what of ours a call names, or "". Commands are only looked for
-// where the tool carries commands.
-func (g *guard) find(t *text, tool string, commands bool) (found string) {
-	if slices.ContainsFunc(g.prefixes, func(p []byte) bool { return starts(t.raw, p) }) {
-		return "a name that is ours"
-	}
-	if t.marks&hasBreak != 0 && bytes.Contains(t.lower, []byte("://")) && g.address(unbroken(t.lower)) {
-		return "our own address"
-	}
-	if g.spread(t.values) {
-		return "our own address"
-	}
-	var lines [][]byte
+// find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program is
+// only looked for where the tool carries commands, which do what does says.
+func (g *guard) find(said string, commands bool, does *command.Command) string {
 	if commands {
-		lines = t.lines()
+		if slices.ContainsFunc(does.Programs, func(p command.Program) bool { return slices.Contains(g.commands, p.Name) }) {
+			return "our own command"
+		}
+		said += "\x00" + strings.Join(slices.Concat(does.Words, does.Writes), "\x00") // without their quotes
 	}
-	if t.setsRuntime(tool) || slices.ContainsFunc(lines, func(b []byte) bool { return edits(b, tool == "openclaw") }) {
-		return "what changes the agent's own runtime"
+	if m := g.in(said, commands); m != nil {
+		return m.what()
 	}
-	if slices.ContainsFunc(lines, showsEnvironment) {
-		return "the environment of running programs"
-	}
-	t.readings(commands, func(b []byte) bool {
-		found = g.in(b, commands)
-		return found != ""
-	})
-	return found
-}
-
-func (g *guard) in(b []byte, commands bool) string {
-	if w := find(g.words, b); w != nil {
-		return "what is guarded: " + string(w)
-	}
-	if g.address(b) || commands && g.together(b) || g.socket(b) {
-		return "our own address"
-	}
-	if process(b, commands) {
-		return "the inside of a running program"
-	}
-	if commands && g.command(b) {
-		return "our own command"
+	if tidy := tidied(said); tidy != said {
+		if m := g.in(tidy, commands); m != nil {
+			return m.what()
+		}
 	}
 	return ""
 }
 
-// starts reports whether a word in b begins with prefix.
-func starts(b, prefix []byte) bool {
-	for at := 0; ; {
-		i := bytes.Index(b[at:], prefix)
-		if i < 0 {
-			return false
-		}
-		if at += i; at == 0 || !extends(b[at-1]) {
-			return true
-		}
-		at++
+func (m *guarded) what() string {
+	switch {
+	case m.runs:
+		return "our own command"
+	case m.port != "":
+		return "our own address"
+	case m.start:
+		return "a name that is ours"
 	}
+	return "what is guarded: " + m.word
 }
 
-// unbroken drops tabs and newlines, which an address parser ignores.
-func unbroken(b []byte) []byte {
-	out := make([]byte, 0, len(b))
-	for _, c := range b {
-		if byteMarks[c]&hasBreak == 0 {
-			out = append(out, c)
+// in finds the first guarded word in a text.
+func (g *guard) in(text string, commands bool) *guarded {
+	inName := false // a name goes on here
+	for i := range len(text) {
+		c := lowerBytes[text[i]]
+		if !inName && g.marks[c] != nil {
+			for n := range g.marks[c] {
+				if m := &g.marks[c][n]; m.isAt(text, i) && (commands || !m.runs) {
+					return m
+				}
+			}
+		}
+		inName = continues(c) || c == '-' || c == '.'
+	}
+	return nil
+}
+
+// isAt reports whether it is at a place in a text, as a word of its own. A backup of a guarded file, with a dot or a
+// dash and more behind its name, is guarded, too.
+func (m *guarded) isAt(text string, i int) bool {
+	end := i + len(m.word)
+	if end > len(text) || end < len(text) && !m.start && continues(text[end]) {
+		return false
+	}
+	for n := range len(m.word) {
+		if lowerBytes[text[i+n]] != m.word[n] {
+			return false
 		}
 	}
-	return out
+	switch {
+	case m.port != "":
+		return m.hasPort(text[max(0, i-len("https://[")):i], text[end:])
+	case m.runs:
+		before := text[max(0, i-len("/bin/")):i]
+		return strings.HasSuffix(before, "/bin/") || strings.HasSuffix(before, "sbin/") || subcommands[nextWord(text[end:])]
+	}
+	return true
 }
+
+// longestJoint is what stands between a host and a port at most: ("127.0.0.1", 8787)
+const longestJoint = 4
+
+// hasPort reports whether the port follows the host, or is the one that the address leaves out.
+func (m *guarded) hasPort(before, after string) bool {
+	before = strings.TrimSuffix(before, "[")
+	implied := m.port == "80" && strings.HasSuffix(before, "http://") || m.port == "443" && strings.HasSuffix(before, "https://")
+	rest := strings.TrimPrefix(strings.TrimPrefix(after, "."), "]")
+	port := strings.TrimLeft(rest[:min(len(rest), longestJoint)], ": /=,\"'\t\x00") + rest[min(len(rest), longestJoint):]
+	if implied && !strings.HasPrefix(rest, ":") {
+		return true
+	}
+	number, ours := strings.CutPrefix(port, m.port)
+	return ours && len(port) < len(rest) && (number == "" || !continues(number[0]))
+}
+
+// longestCommand is more than our program and a subcommand of it are.
+const longestCommand = 64
+
+// nextWord is the word behind a name, without its quotes.
+func nextWord(after string) string {
+	after = strings.TrimPrefix(after[:min(len(after), longestCommand)], ".exe")
+	word := strings.TrimLeft(after, " \t\"'\x00\\\n")
+	if len(word) == len(after) {
+		return ""
+	}
+	end := strings.IndexFunc(word, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') })
+	if end < 0 {
+		return word
+	}
+	return word[:end]
+}
+
+// longestWhole is longer than paths are.
+const longestWhole = 4096
+
+// tidied is a text in which each path has neither doubled slashes nor "." and "..", as one whole and as words.
+func tidied(text string) string {
+	if !strings.Contains(text, "//") && !strings.Contains(text, "/.") && strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	text = strings.ReplaceAll(text, `\`, "/")
+	var out strings.Builder
+	out.Grow(2 * len(text))
+	for whole := range strings.SplitSeq(text, "\x00") {
+		if strings.Contains(whole, "..") && len(whole) <= longestWhole {
+			out.WriteString(path.Clean(whole) + "\x00")
+		}
+		for whole != "" {
+			end := 0
+			for end < len(whole) && !endsPath[whole[end]] {
+				end++
+			}
+			if word := whole[:end]; word != "" {
+				out.WriteString(path.Clean(word))
+			}
+			out.WriteString(whole[end:min(end+1, len(whole))])
+			whole = whole[min(end+1, len(whole)):]
+		}
+		out.WriteByte(0)
+	}
+	return out.String()
+}
+
+// endsPath are the bytes that paths in a text seldom have.
+var endsPath = func() (ends [256]bool) {
+	for _, c := range []byte(" \t\r\n\"'`;|&<>(){}[],=:") {
+		ends[c] = true
+	}
+	return ends
+}()

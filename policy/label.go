@@ -49,6 +49,28 @@ func hostOf(b []byte) string {
 	return host
 }
 
+// maxHost is the longest name that is looked at.
+const maxHost = 255
+
+// hostAt reads the host at the start of an authority.
+func hostAt(b []byte) (host string, rest []byte) {
+	b = bytes.TrimLeft(b, "/")
+	end := bytes.IndexAny(b, "/?#\\ \"'<>\x00")
+	if end < 0 {
+		end = len(b)
+	}
+	authority := b[:min(end, 2*maxHost)]
+	authority = authority[bytes.LastIndexByte(authority, '@')+1:]
+	if end := bytes.IndexByte(authority, ']'); end > 0 && authority[0] == '[' {
+		return string(authority[1:end]), authority[end+1:]
+	}
+	name, port, found := bytes.Cut(authority, []byte{':'})
+	if found {
+		return string(name), append([]byte{':'}, port...)
+	}
+	return string(name), nil
+}
+
 // bounded joins the words, shows what would not print, and keeps to the limit.
 func bounded(tool, hint string) string {
 	s := tool

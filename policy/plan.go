@@ -236,7 +236,7 @@ func (pl planner) blindSend(from taint.Level) {
 // gate is the first rule that decides alone. The guard comes first: nothing
 // that an owner can configure overrides it.
 func (p *Policy) gate(c *toolcall.Call, r *rule, t *text, does *command.Command) (rule, text string) {
-	found := cmp.Or(p.guard.find(t, c.Tool, r.commands), p.guard.worksOut(does))
+	found := cmp.Or(p.guard.find(string(t.raw), r.commands, does), insideOf(string(t.values), r.commands))
 	switch {
 	case !t.readable:
 		return "unreadable", "The params are not one JSON value, so nothing can be said of them."

@@ -41,7 +41,7 @@ type Policy struct {
 	global  *ruleset
 	agents  map[string]*ruleset // by lower-case id
 	noAgent *ruleset            // for calls that name no agent
-	guard   guard
+	guard   *guard
 	secrets secretIndex
 	inside  []string // the directories that the owner trusts; nil: all
 	gated   bool     // a conversation that has read secrets asks before anything leaves the machine

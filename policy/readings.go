@@ -244,3 +244,17 @@ func escapeLetter(c byte, digits, base int) bool {
 		return c == 'x'
 	}
 }
+
+// starts reports whether a word in b begins with prefix.
+func starts(b, prefix []byte) bool {
+	for at := 0; ; {
+		i := bytes.Index(b[at:], prefix)
+		if i < 0 {
+			return false
+		}
+		if at += i; at == 0 || !extends(b[at-1]) {
+			return true
+		}
+		at++
+	}
+}

@@ -180,10 +180,15 @@ func guard(c *config.Config, configPath string, state *config.State, addr net.Ad
 	return g
 }
 
-// ownHosts are the names of this machine: its own, and those that its table of
-// hosts gives to loopback.
+// ownHosts are the names and addresses of this machine: its own, and those that its table of hosts gives to loopback.
 func ownHosts() []string {
 	var out []string
+	if all, err := net.InterfaceAddrs(); err == nil {
+		for _, a := range all {
+			ip, _, _ := strings.Cut(a.String(), "/")
+			out = append(out, ip)
+		}
+	}
 	if name, err := os.Hostname(); err == nil {
 		short, _, _ := strings.Cut(name, ".")
 		out = append(out, name, short, short+".local")
