@@ -17,7 +17,6 @@ type builder struct {
 	from     taint.Level
 	tools    map[string]*facts
 	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
-	labels   map[string]labels
 	trust    map[string][]*trustRule
 	inside   []string // trust.directories; nil where there are none
 	declared []*declared
@@ -27,13 +26,13 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped)), labels: maps.Clone(shippedLabels)}
-	for _, f := range shipped {
-		b.tools[f.name], b.known[f.name] = &f, true
-	}
-	for _, f := range served {
-		f = byNameOnly(f)
-		b.tools[f.name], b.known[f.name] = &f, true
+	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped))}
+	for name, f := range shipped {
+		own := *f
+		if isServed(name) {
+			own = byNameOnly(own)
+		}
+		b.tools[name], b.known[name] = &own, true
 	}
 	b.addListed(anyServer, untrusted)
 	return b
@@ -103,8 +102,17 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	}
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
-		writes: b.writes(f), goes: b.goes(f), unsure: b.labels[f.name].destinations == nil, content: b.labels[f.name].content, trust: b.trust[f.name], sinkModes: b.ifSink(l, f),
-		getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
+		unsure: f.labels.destinations == nil, content: f.labels.content, trust: b.trust[f.name],
+		sinkModes: b.ifSink(l, f), getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
+	}
+	if !f.actsBeyond() {
+		r.goes, r.writes = f.labels.destinations, f.labels.writes && len(f.labels.destinations) > 0
+	}
+	if f.annotated && !f.destructive {
+		as := *f
+		as.annotated, as.traits = false, traits{safe: true, strictSink: true, leaves: true}
+		as.reason = "only reads, as its server says, which you trust in that"
+		r.reading = b.rule(path, l, &as)
 	}
 	r.first = r.firsts()
 	return r
@@ -127,14 +135,10 @@ func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
 	return t.modes
 }
 
-// ifLooking is a tool's row for a call that only looks: at a page, as web_fetch does, or at what a command printed, as
-// read does.
+// ifLooking is a tool's row for a call that only looks at what a command printed, as read looks at a file.
 func (b *builder) ifLooking(l *layer, f *facts) taint.Row {
 	as := *f
-	as.traits = fetches
-	if f.runs {
-		as.traits = safe
-	}
+	as.traits = traits{safe: true}
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }

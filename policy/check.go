@@ -99,15 +99,8 @@ func (b *builder) toolName(path, key string) (string, bool) {
 	return name, true
 }
 
-// IsShipped reports whether the shipped table has a row for a tool.
-func IsShipped(name string) bool { return slices.Contains(shippedNames(), toolcall.Canonical(name)) }
-
 func shippedNames() []string {
-	names := make([]string, len(shipped))
-	for i := range shipped {
-		names[i] = shipped[i].name
-	}
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), isServed)
 }
 
 // scope is which tools are judged. The zero scope is every tool.

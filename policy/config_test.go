@@ -157,3 +157,14 @@ func TestWhatIsNoServerIsRefused(t *testing.T) {
 		t.Error("a server of which nothing is said is taken")
 	}
 }
+
+func TestATableThatCannotBeReadIsRefused(t *testing.T) {
+	for line, want := range map[string]string{
+		"read | local | safe": "want `tool", "read | nowhere | safe | x": "nowhere", "read | local | save | x": `no word "save"`,
+		"a | local | safe | x\na | local | safe | x": "there twice", "    to: x": "want a row", "a | local | safe | x\n    two: y": "want a row",
+	} {
+		if err := policy.ReadTable(line + "\n"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", line, err, want)
+		}
+	}
+}

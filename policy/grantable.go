@@ -73,22 +73,6 @@ var secretEndingsBy = func() (by [256][]string) {
 	return by
 }()
 
-// writes reports whether all that a tool does is to write to people, so that its
-// text is for them and no command.
-func (b *builder) writes(f *facts) bool {
-	l := b.labels[f.name]
-	return l.writes && len(l.destinations) > 0 && !f.dangerous && !f.destructive && !f.secret && !f.money && !f.runs
-}
-
-// goes are the params that tell calls of a tool apart by where they go. There are
-// none for one whose calls do more than their arguments say.
-func (b *builder) goes(f *facts) []string {
-	if f.dangerous || f.destructive || f.secret || f.money || f.runs {
-		return nil
-	}
-	return b.labels[f.name].destinations
-}
-
 // weigh says how much is at stake: whether a lasting grant may cover the call, and
 // whether secrets come in.
 // Where it errs, the owner is asked once more.

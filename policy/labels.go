@@ -39,31 +39,6 @@ type Tool struct {
 	Safe *bool `yaml:"safe"`
 }
 
-// labels are what a call's arguments mean, for a tool.
-type labels struct {
-	destinations []string // nil: unknown
-	content      []string // what may differ between calls that go to the same place
-	writes       bool     // all that it does is to write to people
-}
-
-// shippedLabels are those of the built-in tools that only write to people. The
-// rest has none on purpose: what a command, a page or a file does is not told by
-// where it goes. A test compares them with what OpenClaw's tools take.
-var shippedLabels = map[string]labels{
-	"message": {
-		strings.Fields("target targets channel channelId channelIds chatId threadId accountId groupId guildId userId memberId participant openId unionId replyTo messageId " +
-			"media attachments buffer fileId gatewayUrl to recipient user mediaUrl path filePath"),
-		strings.Fields("message caption text"), true,
-	},
-	"conversations_send": {strings.Fields("conversationRef sessionKey to target channel"), strings.Fields("message"), true},
-	"send_email":         {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), true},
-	"email":              {strings.Fields("to cc bcc recipients attachments"), strings.Fields("subject body text"), true},
-	"slack_post":         {strings.Fields("channel user to"), strings.Fields("text message"), true},
-	"calendar_create": {
-		strings.Fields("attendee attendees participants guests"), strings.Fields("title description start end time date duration"), true,
-	},
-}
-
 // Goes are the params that say where a call goes, for the person who is asked about it.
 // Unlike Destinations they are given also where no grant may cover the call.
 func (pl *Plan) Goes() []string {
@@ -97,6 +72,7 @@ func (b *builder) readTools() {
 
 func (b *builder) label(key string, f *facts, t *Tool) {
 	path := "tools." + key
+	f.annotated = false
 	if t.Source != nil {
 		f.response, f.shows = sourceLevel(f.response, *t.Source), false
 		b.checkSource(path+".source", f.name, *t.Source)
@@ -114,14 +90,13 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	}
 	setIf(&f.leaves, t.Leaves)
 	b.readSafe(path, f, t.Safe)
-	l := shippedLabels[f.name]
+	l := &f.labels
 	if t.Destinations != nil {
 		l.destinations = t.Destinations
 	}
 	if t.Content != nil {
 		l.content = t.Content
 	}
-	b.labels[f.name] = l
 	b.checkNames(path+".destinations", t.Destinations)
 	b.checkNames(path+".content", t.Content)
 	for _, name := range t.Content {
@@ -155,7 +130,7 @@ func (b *builder) checkSource(path, name string, source bool) {
 // unsink says what it means that a tool which acts is called harmless.
 func (w *problems) unsink(path string, f *facts) {
 	f.strictSink, f.leaves = false, false
-	if shipped := slices.ContainsFunc(shipped, func(s facts) bool { return s.name == f.name && s.sink }); shipped {
+	if was := shipped[f.name]; was != nil && was.sink && !isServed(f.name) {
 		w.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
 	}
 	if f.destructive {
@@ -195,4 +170,9 @@ func setIf(to, from *bool) {
 	if from != nil {
 		*to = *from
 	}
+}
+
+// actsBeyond reports whether calls of a tool do more than their arguments say.
+func (f *facts) actsBeyond() bool {
+	return f.dangerous || f.destructive || f.secret || f.money || f.runs
 }

@@ -108,7 +108,7 @@ func (p *Policy) Notice(c *toolcall.Call) (plan Plan) {
 
 func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	set := p.rulesFor(c.Agent())
-	r := set.find(c.Tool)
+	r := set.find(c.Tool).believing(&c.Hints)
 	t := read(c)
 	does, only := r.effects(c, t)
 	if r.open && (does.Opaque != "" || does.Prompts) {

@@ -77,6 +77,7 @@ type rule struct {
 	goes      []string           // params that say where a call goes; nil: unknown, or that is not what matters
 	unsure    bool               // no label says where its calls go, nor that they go nowhere
 	content   []string           // params in which calls that go to the same place may differ
+	reading   *rule              // for calls that only read, as their server says; nil: it is not believed
 }
 
 const (
@@ -110,7 +111,7 @@ func joined(problems []*Problem) error {
 // those the owner names.
 func (p *Policy) Tools() []string {
 	names := slices.Sorted(maps.Keys(p.global.rules))
-	return slices.DeleteFunc(names, func(name string) bool { return isServed[name] || strings.HasSuffix(name, "__") })
+	return slices.DeleteFunc(names, func(name string) bool { return isServed(name) || strings.HasSuffix(name, "__") })
 }
 
 // Strict reports whether the profile is strict.
@@ -150,7 +151,7 @@ func (s *ruleset) find(tool string) *rule {
 		return r
 	}
 	if request, ok := cutListed(tool); ok {
-		return s.findListed(request)
+		return firstOf(s.rules, listedNames(request))
 	}
 	if server, ok := serverOf(tool); ok && s.rules[server] != nil {
 		return s.rules[server]

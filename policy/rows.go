@@ -138,6 +138,9 @@ func (r *rule) tightened(other *rule) *rule {
 	for l, asks := range other.asks {
 		c.asks[l] = c.asks[l] || asks
 	}
+	if r.reading != nil && other.reading != nil {
+		c.reading = r.reading.tightened(other.reading)
+	}
 	return &c
 }
 
