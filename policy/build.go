@@ -50,7 +50,7 @@ func (b *builder) build() *Policy {
 	agents := b.readAgents()
 	p := &Policy{
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), secrets: newSecretIndex(), declared: b.declared, index: newIndex(b.declared),
+		guard: newGuard(b.config.Guard), secrets: newSecretIndex(), declared: b.declared,
 		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	p.calls = b.runCalls()

@@ -10,8 +10,7 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Declared is one of the owner's policies, in the words of the agent-loop hooks
-// proposal. It tightens and never loosens.
+// Declared is one of the owner's policies, in the words of the agent-loop hooks proposal. It only tightens.
 type Declared struct {
 	Name   string `yaml:"name"`
 	When   When   `yaml:"when"`
@@ -20,11 +19,9 @@ type Declared struct {
 
 // When is what must be so, all of it. Nothing at all is always so.
 type When struct {
-	// ContextTaintIncludes is so where the conversation is at one of these levels
-	// or at a worse one: what came in before does not go away.
+	// ContextTaintIncludes is so where the conversation is at one of these levels or a worse one.
 	ContextTaintIncludes []taint.Level `yaml:"context_taint_includes"`
-	// IterationGTE is so from this iteration of the turn on, and never where the
-	// runtime counts none.
+	// IterationGTE is so from this iteration of the turn on, and never where the runtime counts none.
 	IterationGTE *int `yaml:"iteration_gte"`
 	// Tool names the tools whose calls it is about.
 	Tool []string `yaml:"tool"`
@@ -46,31 +43,37 @@ type Action struct {
 // declared is one that was checked.
 type declared struct {
 	Declared
-	from    taint.Level // so from this level on
-	tools   map[string]bool
-	removes map[string]bool
-	blocks  map[string]bool
-	asks    map[string]bool
+	from  taint.Level        // so from this level on
+	tools map[string]bool    // whose calls it is about; empty: all
+	does  map[string]outcome // by tool
 }
 
-// maxReason is how long a reason may be: it goes to the agent with a few words
-// around it.
-const maxReason = 300
+// outcome is what a policy makes of calls of a tool.
+type outcome struct {
+	mode    taint.Mode
+	removes bool // the model is not offered it
+	says    bool // the agent reads the reason
+}
+
+const (
+	everyTool = "*"
+	maxReason = 300 // bytes: it goes to the agent with a few words around it
+)
 
 // readDeclared reads the owner's policies.
 func (b *builder) readDeclared() {
 	seen := map[string]bool{}
 	for i := range b.config.Policies {
-		c := &b.config.Policies[i]
-		at := fmt.Sprintf("policies[%d]", i)
+		c, at := &b.config.Policies[i], fmt.Sprintf("policies[%d]", i)
+		a := &c.Action
 		switch {
 		case strings.TrimSpace(c.Name) == "":
 			b.fail(at, "has no name: the record says which policy decided")
 		case seen[c.Name]:
 			b.fail(at+".name", c.Name+" is the name of another policy, too")
-		case len(c.Action.Reason) > maxReason:
+		case len(a.Reason) > maxReason:
 			b.fail(at+".action.reason", "is too long: 300 bytes are enough to say why")
-		case c.Action.idle():
+		case len(a.RemoveTools)+len(a.BlockTools)+len(a.ConfirmTools) == 0 && !a.BlockTurn && !a.LogFullContext && !a.PersistGraph:
 			b.fail(at+".action", "does nothing: give it remove_tools, block_tools, confirm_tools, block_turn, log_full_context or persist_graph")
 		}
 		seen[c.Name] = true
@@ -78,12 +81,8 @@ func (b *builder) readDeclared() {
 	}
 }
 
-func (a *Action) idle() bool {
-	return len(a.RemoveTools)+len(a.BlockTools)+len(a.ConfirmTools) == 0 && !a.BlockTurn && !a.LogFullContext && !a.PersistGraph
-}
-
 func (b *builder) readPolicy(at string, c *Declared) *declared {
-	d := &declared{Declared: *c}
+	d := &declared{Declared: *c, does: map[string]outcome{}, tools: b.readNames(at+".when.tool", c.When.Tool)}
 	for i, l := range c.When.ContextTaintIncludes {
 		b.checkLevel(fmt.Sprintf("%s.when.context_taint_includes[%d]", at, i), l)
 	}
@@ -93,36 +92,36 @@ func (b *builder) readPolicy(at string, c *Declared) *declared {
 	if n := c.When.IterationGTE; n != nil && *n < 0 {
 		b.fail(at+".when.iteration_gte", "must not be negative")
 	}
-	d.tools = b.readNames(at+".when.tool", c.When.Tool)
-	d.removes = b.readTargets(at+".action.remove_tools", c.Action.RemoveTools)
-	d.blocks = b.readTargets(at+".action.block_tools", c.Action.BlockTools)
-	d.asks = b.readTargets(at+".action.confirm_tools", c.Action.ConfirmTools)
+	b.readTargets(d, at+".action.remove_tools", c.Action.RemoveTools, outcome{restrict, true, false})
+	b.readTargets(d, at+".action.block_tools", c.Action.BlockTools, outcome{restrict, false, true})
+	b.readTargets(d, at+".action.confirm_tools", c.Action.ConfirmTools, outcome{confirm, false, false})
+	if c.Action.BlockTurn {
+		d.add(everyTool, outcome{restrict, false, true})
+	}
 	return d
 }
 
-func (b *builder) readTargets(path string, names []string) map[string]bool {
-	set := b.readNames(path, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == everyTool }))
-	if slices.Contains(names, everyTool) {
-		set[everyTool] = true
+// readTargets notes what a policy makes of the tools in a list.
+func (b *builder) readTargets(d *declared, path string, list []string, o outcome) {
+	for _, name := range list {
+		if name != everyTool {
+			name, _ = b.toolName(path, name)
+		}
+		d.add(name, o)
 	}
-	return set
 }
 
-const everyTool = "*"
+func (d *declared) add(tool string, o outcome) { d.does[tool] = d.does[tool].and(o) }
 
-// mode is what a policy makes of calls of a tool, where it is so.
-func (d *declared) mode(tool string) taint.Mode {
-	has := func(set map[string]bool) bool { return set[tool] || set[everyTool] }
-	switch {
-	case d.Action.BlockTurn || has(d.removes) || has(d.blocks):
-		return restrict
-	case has(d.asks):
-		return confirm
-	}
-	return allow
+// and is what two outcomes are together.
+func (o outcome) and(p outcome) outcome {
+	return outcome{taint.Stricter(o.mode, p.mode), o.removes || p.removes, o.says || p.says}
 }
 
-// concerns reports whether a call is one it is about, apart from the level.
+// of is what a policy makes of calls of a tool, where it is so.
+func (d *declared) of(tool string) outcome { return d.does[tool].and(d.does[everyTool]) }
+
+// concerns reports whether a call is one that a policy is about, apart from the level.
 func (d *declared) concerns(c *toolcall.Call) bool {
 	if len(d.tools) > 0 && !d.tools[c.Tool] {
 		return false
@@ -132,30 +131,72 @@ func (d *declared) concerns(c *toolcall.Call) bool {
 			return false
 		}
 	}
-	return len(d.When.Params) == 0 || d.hasParams(c)
+	if len(d.When.Params) == 0 {
+		return true
+	}
+	got := map[string]string{}
+	for path, value := range c.Strings {
+		if _, wanted := d.When.Params[path]; wanted {
+			got[path] = value
+		}
+	}
+	return maps.Equal(got, d.When.Params)
 }
 
-func (d *declared) hasParams(c *toolcall.Call) bool {
-	params := map[string]string{}
-	for path, value := range c.Strings {
-		params[path] = value
+// declare lets the owner's policies tighten the plan.
+func (pl planner) declare(policies []*declared, c *toolcall.Call) {
+	for _, d := range policies {
+		mode := d.of(pl.rule.name).mode
+		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(c) {
+			continue
+		}
+		pl.declared = append(pl.declared, d)
+		for l := d.from; l <= untrusted; l++ {
+			pl.Modes[l] = taint.Stricter(pl.Modes[l], mode)
+		}
 	}
-	return !slices.ContainsFunc(slices.Collect(maps.Keys(d.When.Params)), func(name string) bool {
-		got, ok := params[name]
-		return !ok || got != d.When.Params[name]
+}
+
+// explainDeclared adds the policies that made the mode stricter.
+func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
+	for _, d := range j.declared {
+		if l < d.from {
+			continue
+		}
+		o := d.of(j.rule.name)
+		j.out.LogContext = j.out.LogContext || d.Action.LogFullContext
+		j.out.PersistGraph = j.out.PersistGraph || d.Action.PersistGraph
+		j.out.ownerAsks = j.out.ownerAsks || o.mode != allow
+		if o.mode <= before {
+			continue
+		}
+		before = o.mode
+		text := "Your policy " + d.Name + " " + verbs[before] + " this"
+		if d.Action.Reason != "" {
+			text += ": " + strings.TrimSuffix(d.Action.Reason, ".")
+		}
+		j.out.add("policy", text+".", before)
+		if j.out.Reason = ""; before == restrict && o.says {
+			j.out.Reason = d.Action.Reason
+		}
+	}
+	j.out.Mode = taint.Stricter(j.out.Mode, before)
+}
+
+// Removes reports whether the model is not to be offered a tool. Only what holds for every call of it counts.
+func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
+	name := p.rulesFor(c.Agent()).find(c.Tool).name
+	return slices.ContainsFunc(p.declared, func(d *declared) bool {
+		return d.of(name).removes && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
 	})
 }
 
-// sentence says on a card and in the record what a policy did.
-func (d *declared) sentence(m taint.Mode) string {
-	text := "Your policy " + d.Name + " " + verbs[m] + " this"
-	if d.Action.Reason != "" {
-		text += ": " + strings.TrimSuffix(d.Action.Reason, ".")
+// BlocksTurn is the reason for which the owner's policies end a turn, and whether one does.
+func (p *Policy) BlocksTurn(c *toolcall.Call, level taint.Level) (reason string, blocked bool) {
+	for _, d := range p.declared {
+		if d.Action.BlockTurn && level >= d.from && len(d.When.Params) == 0 && len(d.tools) == 0 && d.concerns(c) {
+			return d.Action.Reason, true
+		}
 	}
-	return text + "."
-}
-
-// silent reports whether the agent gets no reason.
-func (d *declared) silent(tool string) bool {
-	return !d.Action.BlockTurn && !d.blocks[tool] && !d.blocks[everyTool]
+	return "", false
 }

@@ -49,10 +49,8 @@ type Plan struct {
 	only      onlyCommand
 	inside    []string // the owner's directories, and the workspace
 
-	declared []applied
+	declared []*declared // the owner's policies that it falls under
 	loop     loop
-	logs     [taint.Levels]bool // at which levels the context is to be logged
-	draws    [taint.Levels]bool // at which the graph of the turn is to be recorded
 }
 
 // planner works out a plan, see [Policy.plan].
@@ -146,7 +144,7 @@ func (p *Policy) plan(plan planner, c *toolcall.Call, notice bool) {
 	if plan.Reach.BlindSend {
 		plan.blindSend(p.from)
 	}
-	plan.declare(p.index.of(c.Tool), c)
+	plan.declare(p.declared, c)
 	plan.loop = loop{iteration: c.Iteration(), cap: set.cap}
 	switch rule, text := p.gate(c, r, t, &does); {
 	case notice:

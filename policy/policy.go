@@ -47,7 +47,6 @@ type Policy struct {
 	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
-	index    index // of these, for a call
 
 	calls int // that a run may make where its iterations are not counted
 }
