@@ -48,16 +48,17 @@ func (b *builder) build() *Policy {
 	b.readDeclared()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
 	agents := b.readAgents()
+	iterations, calls := b.caps()
 	p := &Policy{
+		calls:  calls,
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
 		guard: newGuard(b.config.Guard), secrets: newSecretIndex(), declared: b.declared,
 		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
 	}
-	p.calls = b.runCalls()
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
 	}
-	p.global = b.globalRules()
+	p.global = b.globalRules(iterations)
 	p.agents, p.noAgent = b.agentRules(agents, p.global)
 	b.checkRisks(p)
 	return p
@@ -70,23 +71,20 @@ func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides
 	if len(tightened) > 0 {
 		b.loosened(path+"taintPolicy", "the taint policy", tightened)
 	}
-	read := make(map[string]override, len(overrides))
-	for _, key := range slices.Sorted(maps.Keys(overrides)) {
-		name, ok := b.toolName(path+"toolOverrides", key)
-		if _, twice := read[name]; twice {
-			b.fail(path+"toolOverrides."+key, key+" is another name for "+name+", which is set as well: keep one")
-		}
-		if ok {
-			o := overrides[key]
-			read[name] = override{any: o.Any, at: o.byLevel()}
-		}
+	merged := maps.Clone(under.overrides)
+	if merged == nil {
+		merged = map[string]override{}
 	}
-	return under.laid(row, read)
+	for key, name := range b.named(path+"toolOverrides", slices.Sorted(maps.Keys(overrides))) {
+		o := overrides[key]
+		merged[name] = override{any: o.Any, at: o.byLevel()}.over(merged[name])
+	}
+	return layer{policy: row, overrides: merged}
 }
 
 // globalRules works out the rows of every tool that anything names.
-func (b *builder) globalRules() *ruleset {
-	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: b.iterations()}
+func (b *builder) globalRules(iterations int) *ruleset {
+	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: iterations}
 	for _, name := range slices.Sorted(maps.Keys(b.tools)) {
 		set.rules[name] = b.rule("", &b.global, b.tools[name])
 	}
@@ -103,7 +101,9 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	r := &rule{
 		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
 		unsure: f.labels.destinations == nil, content: f.labels.content, trust: b.trust[f.name],
-		sinkModes: b.ifSink(l, f), getting: b.ifFetched(l, f), looking: b.ifLooking(l, f),
+		sinkModes: b.modesAs(l, f, func(t *traits) { t.sink, t.safe = true, false }),
+		getting:   b.modesAs(l, f, func(t *traits) { t.strictSink = true }),
+		looking:   b.modesAs(l, f, func(t *traits) { *t = traits{safe: true} }),
 	}
 	if !f.actsBeyond() {
 		r.goes, r.writes = f.labels.destinations, f.labels.writes && len(f.labels.destinations) > 0
@@ -118,45 +118,27 @@ func (b *builder) rule(path string, l *layer, f *facts) *rule {
 	return r
 }
 
-// ifSink is a tool's row for a call that acts, whatever the tool usually does.
-func (b *builder) ifSink(l *layer, f *facts) taint.Row {
+// modesAs is a tool's row for calls that do something else than the tool usually does.
+func (b *builder) modesAs(l *layer, f *facts, does func(t *traits)) taint.Row {
 	as := *f
-	as.sink, as.safe = true, false
-	t, _ := l.table(&as, b.from, b.profile.strict)
-	return t.modes
-}
-
-// ifFetched is a tool's row for a call that fetches from an address: it is at
-// least as strict as that of a tool which does nothing else.
-func (b *builder) ifFetched(l *layer, f *facts) taint.Row {
-	as := *f
-	as.strictSink = true
-	t, _ := l.table(&as, b.from, b.profile.strict)
-	return t.modes
-}
-
-// ifLooking is a tool's row for a call that only looks at what a command printed, as read looks at a file.
-func (b *builder) ifLooking(l *layer, f *facts) taint.Row {
-	as := *f
-	as.traits = traits{safe: true}
+	does(&as.traits)
 	t, _ := l.table(&as, b.from, b.profile.strict)
 	return t.modes
 }
 
 // agentLayer is an agent's rules before they are worked out.
 type agentLayer struct {
-	id      string
-	layer   layer
-	scope   scope
-	changes bool            // it has modes or a scope of its own
-	names   map[string]bool // the tools it names
-	cap     int
+	id    string
+	layer layer
+	scope scope
+	same  bool            // it has no modes and no scope of its own
+	names map[string]bool // the tools it names
+	cap   int
 }
 
 // readAgents reads every agent before any row is worked out, since each may
 // name tools that no other part names.
-func (b *builder) readAgents() []agentLayer {
-	var agents []agentLayer
+func (b *builder) readAgents() (agents []agentLayer) {
 	seen := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
 		a, path, key := b.config.Agents[id], "agents."+id+".", strings.ToLower(id)
@@ -164,42 +146,33 @@ func (b *builder) readAgents() []agentLayer {
 			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
 		}
 		seen[key] = true
-		scope := b.readScope(path+"scope", a.Scope)
-		agents = append(agents, agentLayer{
-			id:      key,
-			scope:   scope,
-			layer:   b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides),
-			changes: len(a.ToolOverrides) > 0 || a.TaintPolicy != TaintPolicy{} || scope.set(),
-			names:   canonical(a.ToolOverrides),
-			cap:     b.agentIterations(path, a.MaxIterations),
-		})
+		out := agentLayer{id: key, scope: b.readScope(path+"scope", a.Scope), names: map[string]bool{}, cap: b.agentIterations(path, a.MaxIterations)}
+		out.layer = b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides)
+		out.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !out.scope.set()
+		for tool := range a.ToolOverrides {
+			out.names[toolcall.Canonical(tool)] = true
+		}
+		agents = append(agents, out)
 	}
 	return agents
-}
-
-func canonical(overrides map[string]Override) map[string]bool {
-	names := make(map[string]bool, len(overrides))
-	for key := range overrides {
-		names[toolcall.Canonical(key)] = true
-	}
-	return names
 }
 
 // agentRules works out each agent's rules, and those of a call that names no
 // agent: the strictest of all.
 func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*ruleset, *ruleset) {
 	sets, noAgent := make(map[string]*ruleset, len(agents)), global
-	for _, a := range agents {
+	for i := range agents {
+		a := &agents[i]
 		set := &ruleset{agent: a.id, rules: global.rules, other: global.other, cap: a.cap}
-		if a.changes {
-			set.rules, set.other = b.tighten(&a, global)
+		if !a.same {
+			set.rules, set.other = b.tighten(a, global)
 		}
-		sets[a.id] = set
-		noAgent = noAgent.stricter(set)
+		sets[a.id], noAgent = set, noAgent.stricter(set)
 	}
 	return sets, noAgent
 }
 
+// tighten are the rules of an agent, each no looser than the global one.
 func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {
 	path := "agents." + a.id + "."
 	rules := make(map[string]*rule, len(global.rules))
@@ -212,26 +185,23 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 		narrower = narrower || g.inScope && !own.inScope
 		return own, g.tightened(own)
 	}
+	const looser = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode holds there"
 	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
 		own, both := tight(global.rules[name])
 		rules[name] = both
-		if a.names[name] && rules[name].table.modes != own.table.modes {
-			b.warn(path+"toolOverrides."+name, looserAgent)
+		if a.names[name] && both.table.modes != own.table.modes {
+			b.warn(path+"toolOverrides."+name, looser)
 		}
 	}
 	if a.layer.policy.Stricter(b.global.policy) != a.layer.policy {
-		b.warn(path+"taintPolicy", looserAgent)
+		b.warn(path+"taintPolicy", looser)
 	}
 	_, other := tight(global.other)
 	if narrower {
-		b.warn(path+"scope", narrowerAgent)
+		b.warn(path+"scope", "leaves out tools of the global scope: an agent's scope only adds tools, so those are judged for this agent, too")
 	}
 	return rules, other
 }
-
-const looserAgent = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode holds there"
-
-const narrowerAgent = "leaves out tools of the global scope: an agent's scope only adds tools, so those are judged for this agent, too"
 
 // stricter combines two sets into the one for calls that name no agent.
 func (s *ruleset) stricter(o *ruleset) *ruleset {
@@ -242,20 +212,15 @@ func (s *ruleset) stricter(o *ruleset) *ruleset {
 	return &ruleset{rules: rules, other: s.other.tightened(o.other), cap: min(s.cap, o.cap)}
 }
 
-func (b *builder) iterations() int {
-	n := b.config.MaxIterations
-	if n < 0 {
+// caps are how many iterations a turn may have, and how many calls a run that does not count them.
+func (b *builder) caps() (iterations, calls int) {
+	if b.config.MaxIterations < 0 {
 		b.fail("maxIterations", "must not be negative: leave it out for 10")
 	}
-	return cmp.Or(max(n, 0), defaultIterations)
-}
-
-// runCalls is the cap of the calls of a run.
-func (b *builder) runCalls() int {
 	if b.config.MaxCalls < 0 {
 		b.fail("maxCalls", "must not be negative: leave it out for the usual cap")
 	}
-	return cmp.Or(b.config.MaxCalls, defaultCalls)
+	return cmp.Or(max(b.config.MaxIterations, 0), defaultIterations), cmp.Or(b.config.MaxCalls, defaultCalls)
 }
 
 func (b *builder) agentIterations(path string, n int) int {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -63,17 +64,26 @@ func (b *builder) readTrust() {
 			b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
 		}
 	}
-	seen := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(b.config.Trust.Tools)) {
+	for key, name := range b.named("trust.tools", slices.Sorted(maps.Keys(b.config.Trust.Tools))) {
 		level := b.config.Trust.Tools[key]
 		b.checkLevel("trust.tools."+key, level)
-		name, ok := b.toolName("trust.tools", key)
-		if seen[name] {
-			b.fail("trust.tools."+key, key+" is another name for "+name+", which is set as well: keep one")
-		}
-		seen[name] = true
-		if ok {
-			b.tools[name].response, b.tools[name].shows = level, false
+		b.tools[name].response, b.tools[name].shows = level, false
+	}
+}
+
+// named are the keys of a part of the file with the tools that they mean, each once.
+func (b *builder) named(path string, keys []string) iter.Seq2[string, string] {
+	return func(yield func(key, name string) bool) {
+		seen := map[string]bool{}
+		for _, key := range keys {
+			name, ok := b.toolName(path, key)
+			if seen[name] {
+				b.fail(path+"."+key, key+" is another name for "+name+", which is set as well: keep one")
+			}
+			seen[name] = true
+			if ok && !yield(key, name) {
+				return
+			}
 		}
 	}
 }

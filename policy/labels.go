@@ -54,16 +54,7 @@ func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.unsure }
 
 // readTools lays the owner's labels over the shipped ones.
 func (b *builder) readTools() {
-	seen := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(b.config.Tools)) {
-		name, ok := b.toolName("tools", key)
-		switch {
-		case !ok:
-			continue
-		case seen[name]:
-			b.fail("tools."+key, key+" is another name for "+name+", which is set as well: keep one")
-		}
-		seen[name] = true
+	for key, name := range b.named("tools", slices.Sorted(maps.Keys(b.config.Tools))) {
 		t := b.config.Tools[key]
 		b.label(key, b.tools[name], &t)
 		b.known[name] = true

@@ -106,18 +106,6 @@ func (t *table) escalates(f *facts, lvl taint.Level, strict bool) bool {
 	return f.sink && !f.safe || strict && f.strictSink
 }
 
-// laid combines a layer with what an agent, or the owner over a profile, says.
-func (l *layer) laid(policy taint.Row, overrides map[string]override) layer {
-	merged := make(map[string]override, len(l.overrides)+len(overrides))
-	for name, o := range l.overrides {
-		merged[name] = o
-	}
-	for name, o := range overrides {
-		merged[name] = o.over(merged[name])
-	}
-	return layer{policy: policy, overrides: merged}
-}
-
 // set returns row with the levels that p names replaced.
 func (t *TaintPolicy) set(row taint.Row) taint.Row {
 	for lvl, m := range t.byLevel() {
