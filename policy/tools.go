@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ type facts struct {
 	traits
 	reason    string // why, as the end of "It …"
 	labels    labels
+	card      Card
 	annotated bool // its owner trusts what its server says of it
 }
 
@@ -31,6 +33,21 @@ type labels struct {
 	destinations []string // nil: unknown
 	content      []string // what may differ between calls that go to the same place
 	writes       bool     // all that it does is to write to people
+}
+
+// Card is how the first line of a card says what a call of a tool does.
+type Card struct {
+	Says  string   // before what its arguments say
+	Slots []string // arguments, each by the names that it may have, the first that is there
+	Alone string   // instead of both, where no argument is there
+}
+
+// CardOf is that of a tool in the table.
+func CardOf(tool string) (Card, bool) {
+	if f := shipped[tool]; f != nil && !isServed(tool) {
+		return f.card, true
+	}
+	return Card{}, false
 }
 
 // unknownTool is any tool that is not in the table: both source and sink.
@@ -112,12 +129,16 @@ func readTable(text string) (map[string]*facts, error) {
 // readRow reads a row. That of a server's tools has the beginning of their names.
 func readRow(line string) (f facts, err error) {
 	cells := strings.Split(strings.TrimSuffix(line, "\n"), " | ")
-	if len(cells) != 4 || slices.Contains(cells, "") {
-		return f, fmt.Errorf("want `tool | level | words | why`")
+	if server, ok := strings.CutPrefix(cells[0], "mcp "); ok { // it has no card
+		cells[0] = serverPrefix + server + "__"
+		cells = append(cells, "-")
 	}
-	f.name, f.reason = cells[0], cells[3]
-	if server, ok := strings.CutPrefix(f.name, "mcp "); ok {
-		f.name = serverPrefix + server + "__"
+	if len(cells) != 5 || slices.Contains(cells, "") {
+		return f, fmt.Errorf("want `tool | level | words | why | card`")
+	}
+	f.name, f.reason, f.card = cells[0], cells[3], readCard(cells[4])
+	if f.reason == "-" {
+		f.reason = strings.ToLower(f.card.Alone)
 	}
 	for word := range strings.FieldsSeq(cells[2]) {
 		if !f.set(word) {
@@ -125,6 +146,31 @@ func readRow(line string) (f facts, err error) {
 		}
 	}
 	return f, f.response.UnmarshalText([]byte(cells[1]))
+}
+
+// readCard reads `Says {argument} {argument} / Alone`.
+func readCard(cell string) (c Card) {
+	cell, c.Alone, _ = strings.Cut(cell, " / ")
+	says, slots, _ := strings.Cut(cell, " {")
+	for slot := range strings.SplitSeq(strings.TrimSuffix(slots, "}"), "} {") {
+		names := strings.Fields(slot)
+		for i, name := range names {
+			names[i] = cmp.Or(manyNames[name], name)
+		}
+		if slots != "" {
+			c.Says, c.Slots = says, append(c.Slots, strings.Join(names, " "))
+		}
+	}
+	if c.Alone == "" {
+		c.Alone = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(says, ":"), " for"), " to")
+	}
+	return c
+}
+
+// manyNames are what arguments are called that many tools share.
+var manyNames = map[string]string{
+	"path": "path file_path filePath file",
+	"whom": "target to recipient recipients targets channel channelId chatId userId user groupId conversationRef sessionKey",
 }
 
 func addRow(table map[string]*facts, f facts, name string) error {
