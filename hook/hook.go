@@ -154,11 +154,11 @@ func (o *Options) refuse(words string) int {
 // answer reads the event and does what it asks for.
 func (r *run) answer(ctx context.Context) ([]byte, error) {
 	text, err := r.read(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.in.decode(text)
 	}
-	if err := r.in.decode(text); err != nil {
-		return nil, err
+	if err != nil {
+		return r.unread(ctx, text, err)
 	}
 	kind, known := r.agent.events[r.in.Event]
 	if r.in.CallID == "" && (kind == call || kind == returned || kind == failed) {
@@ -206,7 +206,26 @@ func (r *run) prepare() (err error) {
 	return r.notes.starts(r.key(r.in.SessionID), r.in.CWD, kind == began && (r.in.Source == "startup" || r.in.Source == "resume"))
 }
 
-// read reads all that the agent says.
+// unread is for an event that can't be read: too large, too deep, broken. What a tool returned is in the agent's context
+// all the same, so it is reported as outside content that bears a secret. Anything else is refused.
+func (r *run) unread(ctx context.Context, text []byte, why error) ([]byte, error) {
+	r.in = input{cut: true}
+	r.in.decodeHead(text)
+	kind := r.agent.events[r.in.Event]
+	if kind != returned && kind != failed {
+		return nil, why
+	}
+	err := r.prepare()
+	if err == nil {
+		err = r.tell(ctx, kind)
+	}
+	if err != nil {
+		return r.untold(kind, err)
+	}
+	return []byte("{}\n"), nil
+}
+
+// read reads all that the agent says, or the beginning of what is too large.
 func (r *run) read(ctx context.Context) ([]byte, error) {
 	type said struct {
 		text []byte
@@ -223,7 +242,7 @@ func (r *run) read(ctx context.Context) ([]byte, error) {
 		case s.err != nil && !errors.Is(s.err, os.ErrClosed):
 			return nil, failure("The verifier's hook could not read what the agent says. Nothing was run.")
 		case len(s.text) > maxInput:
-			return nil, failure("The call is too large to be verified. Nothing was run.")
+			return s.text, failure("The call is too large to be verified. Nothing was run.")
 		case len(s.text) == 0:
 			return nil, failure("The agent sent nothing to the verifier's hook. Nothing was run.")
 		}

@@ -31,6 +31,8 @@ type input struct {
 	MCPContext jsontext.Value `json:"mcp_context"`
 	Dialog     bool           `json:"dialog"` // opencode: our plugin can ask the user at the terminal
 	Edits      bool           `json:"edits"`  // opencode: our plugin runs the input of an answer instead of the call's own
+
+	cut bool // the event can't be read: only its head is known
 }
 
 // decode reads an event. Names that stand there twice are refused: two readers could understand them differently. Text
@@ -43,6 +45,31 @@ func (in *input) decode(text []byte) error {
 		return failure("The agent did not tell the verifier's hook which event it is about. Nothing was run.")
 	}
 	return nil
+}
+
+// decodeHead reads what stands before the place that can't be read: every agent says first what the event is and whose.
+func (in *input) decodeHead(text []byte) {
+	head := map[string]*string{
+		"hook_event_name": &in.Event, "session_id": &in.SessionID, "agent_id": &in.AgentID, "cwd": &in.CWD, "tool_name": &in.Tool,
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
+		return
+	}
+	for {
+		name, err := dec.ReadToken()
+		if err != nil || name.Kind() != jsontext.KindString {
+			return
+		}
+		to := head[name.String()]
+		value, err := dec.ReadValue()
+		if err != nil {
+			return
+		}
+		if to != nil && *to == "" && json.Unmarshal(value, to, jsontext.AllowInvalidUTF8(true)) != nil {
+			return
+		}
+	}
 }
 
 // isObject reports whether a value is an object.

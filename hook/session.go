@@ -127,7 +127,8 @@ func (s *Session) Returned(ctx context.Context, tool, id, text string, failed bo
 		return err
 	}
 	_, err = s.gateway.tell(ctx, "after_tool_call", toolReturned{
-		Tool: tool, CallID: id, Error: failed, Size: len(text), Hash: hashOf([]byte(text)), Secret: bearsSecret(text), Fingerprints: s.gateway.prints(text),
+		Tool: tool, CallID: id, Error: failed, Size: len(text), Hash: hashOf([]byte(text)),
+		Secret: bearsSecret(text), Marked: len(text) > mostSearched, Fingerprints: s.gateway.prints(text),
 	}, in)
 	if err != nil {
 		_, err = s.notes.owe(in.SessionKey, bearsSecret(text))

@@ -44,6 +44,7 @@ type toolReturned struct {
 	Origin       string               `json:"origin,omitzero"`
 	Secret       bool                 `json:"secret,omitzero"`
 	Changed      bool                 `json:"changed,omitzero"`
+	Marked       bool                 `json:"marked,omitzero"` // it counts as outside content, whatever the tool
 	Fingerprints lineage.Fingerprints `json:"fingerprints,omitzero"`
 }
 
@@ -167,6 +168,9 @@ func (r *run) typed() bool {
 // result is what a tool returned: its size, its hash and its fingerprints, and never the text.
 func (r *run) result(failed bool) toolReturned {
 	name, _ := r.toolName()
+	if r.in.cut {
+		return toolReturned{Tool: name, Error: failed, Hash: hashOf(nil), Secret: true, Marked: true}
+	}
 	text := TextOf(r.in.Response) + TextOf(r.in.Error)
 	ms, err := strconv.ParseFloat(string(r.in.DurationMs), 64)
 	if err != nil || ms < 0 || ms > 1e12 {
@@ -174,7 +178,8 @@ func (r *run) result(failed bool) toolReturned {
 	}
 	return toolReturned{
 		Tool: name, CallID: r.in.CallID, Error: failed, DurationMs: int64(ms), Size: len(text), Hash: hashOf([]byte(text)), Origin: r.in.origin(),
-		Secret: bearsSecret(text), Changed: r.wasChanged(), Fingerprints: r.gateway.prints(text),
+		Secret: bearsSecret(text), Marked: len(text) > mostSearched, Changed: r.wasChanged(),
+		Fingerprints: r.gateway.prints(text),
 	}
 }
 
@@ -243,7 +248,7 @@ func (r *run) untold(k kind, err error) ([]byte, error) {
 		return marshal(note{words + " Calls of tools may be refused."})
 	}
 	if r.notes.dir != "" && r.who.key != "" {
-		if _, err := r.notes.owe(r.who.key, bearsSecret(TextOf(r.in.Response)+TextOf(r.in.Error))); err == nil {
+		if _, err := r.notes.owe(r.who.key, r.in.cut || bearsSecret(TextOf(r.in.Response)+TextOf(r.in.Error))); err == nil {
 			return marshal(note{words})
 		}
 	}

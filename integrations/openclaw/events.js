@@ -10,6 +10,7 @@ import { bearsSecret } from "./secrets.js";
 import { defined, fitted, isPlain } from "./shape.js";
 
 const maxOrigin = 256;
+const mostRead = 8 << 20;
 
 // createEvents returns a handler for each hook.
 export function createEvents({ settings, reports, runs, loop, mainAgent }) {
@@ -87,9 +88,7 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 	function afterToolCall(event, ctx) {
 		const about = context(ctx, event);
 		if (wraps(event) || (isBlocked(event.result) && !runs.hasPassed(about))) return;
-		const text = textOf(event.result);
-		const marked = isMarked(text);
-		const secret = bearsSecret(text);
+		const { text, marked, secret } = readResult(event.result);
 		const told = [marked && runs.suspect(about.sessionKey), secret && runs.suspectSecret(about.sessionKey)].filter(Boolean);
 		reports.report("after_tool_call", about, defined({
 			toolName: event.toolName,
@@ -223,11 +222,22 @@ function childOf({ toolName, result }) {
 	return typeof key === "string" ? fitted(key) : undefined;
 }
 
+// readResult is what is told of a result. One that can't be read counts as outside content that bears a secret.
+function readResult(result) {
+	try {
+		const text = textOf(result);
+		if (text.length <= mostRead) return { text, marked: isMarked(text), secret: bearsSecret(text) };
+	} catch {
+		// too deep, or of a form that no JSON has
+	}
+	return { text: "", marked: true, secret: true };
+}
+
 // textOf is what the model reads of a result.
 function textOf(result) {
 	if (typeof result === "string") return result;
-	const parts = Array.isArray(result?.content) ? result.content : [];
-	return parts.map((p) => (typeof p?.text === "string" ? p.text : "")).join("\n");
+	if (!Array.isArray(result?.content)) return JSON.stringify(result) ?? "";
+	return result.content.map((p) => (typeof p?.text === "string" ? p.text : "")).join("\n");
 }
 
 // originOf names where a tool has its output from, for people: a host, or a file.

@@ -15,10 +15,15 @@ import (
 // asks lets the hook of a coding agent ask about something, in its owner's own session, and gives what the agent reads.
 func asks(t *testing.T, g *gateway.Gateway, agent, session, event, tool, input string) string {
 	t.Helper()
-	var out bytes.Buffer
-	text := fmt.Sprintf(
+	return hooked(t, g, agent, fmt.Sprintf(
 		`{"session_id":%q,"turn_id":"t","cwd":"/home/me/app","permission_mode":"default","hook_event_name":%q,`+
-			`"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"}`, session, event, tool, input)
+			`"tool_name":%q,"tool_input":%s,"tool_use_id":"c1"}`, session, event, tool, input))
+}
+
+// hooked runs the hook of a coding agent with what the agent says.
+func hooked(t *testing.T, g *gateway.Gateway, agent, text string) string {
+	t.Helper()
+	var out bytes.Buffer
 	hook.Run(t.Context(), hook.Options{
 		Agent: agent, Owner: true, Timeout: 15 * time.Second,
 		Gateway: func() (hook.Gateway, error) {
@@ -68,6 +73,30 @@ func TestH760EachAgentsHookAsks(t *testing.T) {
 				t.Errorf("%s: %s: the card does not say where the agent works:\n%s", c.agent, c.tool, card.Text)
 			}
 			g.Refuse(card.Ref, "")
+		}
+	}
+}
+
+// What a tool returned is in the agent's context, also where the hook can't read it: it counts as outside content that
+// bears a secret.
+func TestAResultThatTheHookCantReadIsOutsideContentWithASecret(t *testing.T) {
+	t.Parallel()
+	g := gateway.Start(t, "")
+	for name, c := range map[string]struct {
+		response string
+		asks     bool
+	}{
+		"short":     {`"ok"}`, false},
+		"too large": {`"` + strings.Repeat("x", 34<<20) + `"}`, true},
+		"too deep":  {strings.Repeat("[", 10_050) + strings.Repeat("]", 10_050) + `}`, true},
+		"cut short": {`{"stdout":"a`, true},
+	} {
+		about := `{"session_id":"` + name + `","cwd":"/home/me/app","hook_event_name":`
+		hooked(t, g, "claude-code", about+`"PostToolUse","tool_name":"Bash","tool_input":{"command":"cat build.log"},`+
+			`"tool_response":`+c.response)
+		got := asks(t, g, "claude-code", name, "PreToolUse", "WebFetch", `{"url":"https://example.com/?q=x","prompt":"x"}`)
+		if strings.Contains(got, `"permissionDecision":"allow"`) == c.asks {
+			t.Errorf("%s: the next WebFetch: %s", name, got)
 		}
 	}
 }

@@ -90,6 +90,18 @@ test("no text of a message or a tool's output is ever reported", { timeout: 10_0
 	assert.doesNotMatch(sent, /canary|wedding/i);
 });
 
+test("a result that can't be read counts as outside content that bears a secret", async (t) => {
+	const server = await listen(t);
+	const host = load({ url: server.url, secret });
+	let deep = [];
+	for (let i = 0; i < 200_000; i++) deep = [deep];
+	const unread = [deep, "x".repeat(9 << 20), { content: [{ type: "text", text: "x".repeat(9 << 20) }] }];
+	for (const result of ["x", ...unread]) await host.run("after_tool_call", { toolName: "read", params: {}, result }, owner);
+	await until(server, "/hooks/after_tool_call", 1 + unread.length);
+	const got = server.of("/hooks/after_tool_call").map(({ body: { event } }) => [event.marked, event.secret]);
+	assert.deepEqual(got, [[undefined, undefined], ...unread.map(() => [true, true])]);
+});
+
 test("a question waits until the server knows what was read", { timeout: 10_000 }, async (t) => {
 	let free;
 	const server = await listen(t, async (request) => {
