@@ -231,14 +231,12 @@ It checks nothing: "verifier audit verify" does.`,
     verifier v0.1.0
     commit 3f9c2a71d0e4
     go1.26.8 linux/amd64`,
-	"verifier label": `Writes a label for each tool, the strictest one: it brings outside content in, it acts, and each of its arguments is a destination. What a tool says of itself counts only against it. With --review you say which tools only look.
+	"verifier label": `Shows the tools of a catalogue, one screen each, with their description and what their server claims. One key says what a tool does: r only reads, a acts, d destroys, p pays, s shows secrets. Each answer is written at once: leave with q or Ctrl-C, and run the same command again to go on. A tool is shown again only when its definition changes.
 
-Tools that this program ships labels for are left out. Lines of the file that you have changed stay as you wrote them.
+A tool without a label both reads and acts. Tools that this program has in its own table are left out.
 
-    $ verifier label tools.json --out labels.yaml
-    $ verifier label tools.json --out labels.yaml --ask-model
-    $ verifier label --review --out labels.yaml
-    $ verifier simulate --include labels.yaml --trace sessions.jsonl.gz
+    $ verifier label tools.json
+    $ verifier label --seen --ask-model
 
 Then add to the config: include: [labels.yaml]`,
 	"verifier simulate": `Plays every session through the decision that the server uses, with a store of its own. It says how often the owner would have been asked, and which calls would have passed without them. A session is a line of JSON: user (their messages), attack, utility (the task was done), calls (tool, params, iteration, injected). The simulated owner allows what is not marked as injected and denies what is.

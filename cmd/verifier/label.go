@@ -8,42 +8,35 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/label"
+	"github.com/openclaw-verifier/verifier/internal/label"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
-// LabelCmd proposes what tools do from their catalogues.
+// LabelCmd asks the owner what the tools of a catalogue do.
 type LabelCmd struct {
 	gatewayFlags
 	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, OpenAI or Anthropic tools, OpenClaw's list."`
 	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
-	Out        string   `placeholder:"FILE" help:"The file to write or to bring up to date. Without it, the labels are printed."`
-	Milder     bool     `help:"Also take labels that let more pass than those in the file."`
-	AskModel   bool     `help:"Also ask the auditor's model (caution.auditor in the config). What it says can make a label stricter; what would be milder is only noted, for --review."`
-	Review     bool     `help:"Go through the labels of the file that you have not looked at."`
+	Out        string   `placeholder:"FILE" default:"labels.yaml" help:"The file of labels."`
+	AskModel   bool     `help:"Also show what the auditor's model thinks (caution.auditor in the config). It can only make a label stricter."`
 }
 
-// Run proposes, or reviews.
+// Run shows the tools that the file does not have yet, one screen each, and writes the owner's word for each at once.
 func (c *LabelCmd) Run(a *app) error {
-	if c.Review {
-		return c.review(a)
-	}
 	tools, err := c.tools()
 	if err != nil {
 		return err
 	}
-	if len(tools) == 0 {
-		return &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list, or use --seen"}
-	}
-	file, known, err := c.file()
+	file, err := c.file()
 	if err != nil {
 		return err
 	}
@@ -51,74 +44,67 @@ func (c *LabelCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var changes []*label.Change
-	shipped := 0
-	bar := progress(a.stderr)
-	for i := range tools {
-		t := &tools[i]
-		if policy.IsShipped(t.Name) {
-			shipped++
+	open := file.Open(tools)
+	in := bufio.NewScanner(a.stdin)
+	for i := range open {
+		t := &open[i]
+		opinion := model.opinion(a.ctx, t)
+		showTool(a, t, label.Opinion(opinion), i+1, len(open))
+		key := "q"
+		if in.Scan() {
+			key = strings.TrimSpace(in.Text())
+		}
+		if key == "q" {
+			break
+		}
+		said, ok := label.Label(t, key, opinion)
+		if !ok {
 			continue
 		}
-		p := label.Propose(t)
-		if model != nil {
-			bar.show(i, len(tools))
-			model.propose(a.ctx, t, &p)
-		}
-		var was *policy.Tool
-		if l, ok := known[t.Name]; ok {
-			was = &l
-		}
-		if change := file.Put(t, &p, was, c.Milder); change != nil {
-			changes = append(changes, change)
+		file.Set(t, &said)
+		if err := writeLabels(c.Out, file.Text()); err != nil {
+			return err
 		}
 	}
-	bar.clear()
-	if model != nil && model.silent > 0 {
-		a.warnf("The model said nothing that counts of %s. Their labels are as without it.\n", count(model.silent, "tool"))
+	left := len(file.Open(tools))
+	a.printf("\n%d of %d tools are labelled.", len(tools)-left, len(tools))
+	switch {
+	case left > 0:
+		a.printf(" Run the same command again to go on. Until then the others both read and act.\n")
+	default:
+		a.printf(" Include them in the config: include: [%s]\n", c.Out)
 	}
-	if c.Out == "" {
-		_, err := a.stdout.Write(file.Text())
-		return err
-	}
-	if err := writeLabels(c.Out, file.Text()); err != nil {
-		return err
-	}
-	c.tell(a, changes)
-	a.printf("%s: %s; %d more are in the shipped table.\n", c.Out, count(len(tools)-shipped, "tool"), shipped)
-	return nil
+	return in.Err()
 }
 
-// tell shows what is new and what was kept.
-func (c *LabelCmd) tell(a *app, changes []*label.Change) {
-	kept := false
-	for _, one := range changes {
-		switch {
-		case one.Was == "":
-			a.printf("+ %s %s\n", printable(one.Name), one.Is)
-			c.because(a, one)
-			continue
-		case one.Kept:
-			kept = true
-			a.printf("! %s has changed; the file keeps its label\n", printable(one.Name))
-		default:
-			a.printf("~ %s has changed\n", printable(one.Name))
+// showTool is one screen. What the catalogue says is another's text.
+func showTool(a *app, t *label.Tool, opinion string, n, of int) {
+	a.printf("\n%d of %d  %s\n\n", n, of, printable(t.Name))
+	for l := range strings.Lines(clipText(t.Description, mostShown)) {
+		a.printf("  %s\n", printable(strings.TrimSpace(l)))
+	}
+	for _, said := range []struct{ what, text string }{
+		{"arguments", strings.Join(t.Arguments, ", ")}, {"its server claims", strings.Join(t.Claims, ", ")},
+		{"the model thinks", opinion},
+	} {
+		if said.text != "" {
+			a.printf("  %s: %s\n", said.what, printable(said.text))
 		}
-		a.printf("  - %s\n  + %s\n", printable(one.Was), one.Is)
-		c.because(a, one)
 	}
-	if kept {
-		a.printf("A new label that lets more pass is taken only with --milder, and never over a line that you have changed.\n")
-	}
+	a.printf("\n  %s · Enter later · q leave\n> ", label.Keys)
 }
 
-func (c *LabelCmd) because(a *app, one *label.Change) {
-	if one.Why != "" {
-		a.printf("    %s\n", printable(one.Why))
+// mostShown is how much of a description is shown, in bytes: a screen.
+const mostShown = 1200
+
+func clipText(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
-// tools are those of all catalogues.
+// tools are those of all catalogues, without those that this program has in its own table.
 func (c *LabelCmd) tools() ([]label.Tool, error) {
 	var all []label.Tool
 	for _, name := range c.Catalogues {
@@ -133,79 +119,54 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 		}
 		all = append(all, read...)
 	}
-	if !c.Seen {
-		return label.Merge(all), nil
+	if c.Seen {
+		seen, err := c.seen()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, seen...)
 	}
+	all = slices.DeleteFunc(all, func(t label.Tool) bool { return policy.IsShipped(t.Name) })
+	if len(all) == 0 {
+		return nil, &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list, or use --seen"}
+	}
+	return label.Sorted(all)
+}
+
+// seen are the tools that servers have offered through the gate.
+func (c *LabelCmd) seen() ([]label.Tool, error) {
 	kept, err := c.definitions()
 	if err != nil {
 		return nil, err
 	}
-	seen, err := kept.List(hook.ToolNames())
+	offered, err := kept.List(hook.ToolNames())
 	if err != nil {
 		return nil, &failure{text: "what servers said of their tools can't be read: " + err.Error(), hint: "look at " + kept.Dir}
 	}
-	for i := range seen {
-		all = append(all, label.ReadOne("mcp__"+seen[i].Server+"__"+seen[i].Tool, []byte(seen[i].Text)))
+	tools := make([]label.Tool, len(offered))
+	for i := range offered {
+		name := "mcp__" + offered[i].Server + "__" + offered[i].Tool
+		if tools[i], err = label.ReadOne(name, []byte(offered[i].Text)); err != nil {
+			return nil, err
+		}
 	}
-	return label.Merge(all), nil
+	return tools, nil
 }
 
-// file is the one that is kept up to date, and what it says now.
-func (c *LabelCmd) file() (*label.File, map[string]policy.Tool, error) {
-	if _, err := os.Stat(c.Out); c.Out == "" || errors.Is(err, fs.ErrNotExist) {
-		file, err := label.Parse(nil)
-		return file, nil, err
+// file is the one that is kept up to date.
+func (c *LabelCmd) file() (*label.File, error) {
+	text, err := os.ReadFile(c.Out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	file, known, err := readLabels(c.Out)
+	if _, err := config.ParseLabels(c.Out, text); err != nil {
+		return nil, err
+	}
+	file, err := label.Parse(text)
 	if errors.Is(err, label.ErrForm) {
 		err = &failure{c.Out + " " + label.ErrForm.Error(), "name another file with --out"}
 	}
-	return file, known, err
-}
-
-// review asks about each label that the owner has not looked at.
-func (c *LabelCmd) review(a *app) error {
-	if c.Out == "" {
-		return &failure{"--review needs the file", "name it: verifier label --review --out labels.yaml"}
-	}
-	file, known, err := c.file()
-	if err != nil {
-		return err
-	}
-	if len(known) == 0 {
-		return &failure{c.Out + " has no labels yet", "write them first: verifier label CATALOGUE --out " + shellWord(c.Out)}
-	}
-	open := file.Unreviewed()
-	if len(open) == 0 {
-		a.printf("You have looked at all %d labels of %s.\n", len(known), c.Out)
-		return nil
-	}
-	a.printf("y: the label is right · l: it only looks · Enter: later · q: stop\n\n")
-	in := bufio.NewScanner(a.stdin)
-	for i, e := range open {
-		a.printf("%d of %d  %s\n  %s\n", i+1, len(open), printable(e.Name), e.Label)
-		if e.Why != "" {
-			a.printf("  %s\n", printable(e.Why))
-		}
-		a.printf("? ")
-		if !in.Scan() {
-			break
-		}
-		switch strings.TrimSpace(in.Text()) {
-		case "y":
-			file.Reviewed(e.Name)
-		case "l":
-			if t := known[e.Name]; t.Destructive != nil || t.Money != nil {
-				a.printf("It names something that destroys or pays. If that is wrong, write its line in %s yourself.\n", c.Out)
-				continue
-			}
-			file.Set(e.Name, &policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true), Secret: known[e.Name].Secret})
-		case "q":
-			return errors.Join(writeLabels(c.Out, file.Text()), in.Err())
-		}
-	}
-	a.printf("\n")
-	return errors.Join(writeLabels(c.Out, file.Text()), in.Err())
+	return file, err
 }
 
 // includeFlag names labels besides those that the config includes.
@@ -227,16 +188,11 @@ func (f *includeFlag) add(c *config.Config) error {
 	return nil
 }
 
-// labelModel is the auditor's model as `verifier label --ask-model` asks it.
+// labelModel is the auditor's model as `verifier label --ask-model` asks it. Nil thinks nothing.
 type labelModel struct {
 	model   intent.Model
 	timeout time.Duration // of one answer
-	failed  int           // in a row
-	silent  int           // tools of which it said nothing
 }
-
-// mostFailures is how often a model may fail in a row before it is asked no more.
-const mostFailures = 3
 
 // model is the one that the config names, if it is to be asked.
 func (c *LabelCmd) model(a *app) (*labelModel, error) {
@@ -257,47 +213,22 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 	return &labelModel{model: model, timeout: cfg.Caution.Auditor.Timeout()}, nil
 }
 
-// propose lets the model make a proposal stricter. Without an answer it stays as it is.
-func (m *labelModel) propose(ctx context.Context, t *label.Tool, p *label.Proposal) {
-	if m.failed >= mostFailures {
-		m.silent++
-		return
+// opinion is what the model thinks of a tool; without an answer that can be read, nothing.
+func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o intent.ToolOpinion) {
+	if m == nil {
+		return o
 	}
 	q := t.Question()
 	prompt, err := q.Prompt(nil)
-	if err == nil {
-		var reply intent.Reply
-		ctx, cancel := context.WithTimeout(ctx, m.timeout)
-		defer cancel()
-		if reply, err = m.model.Answer(ctx, prompt); err == nil {
-			m.failed = 0
-			if o, ok := intent.ParseTool(reply.Text); ok {
-				p.Hear(o)
-				return
-			}
-		}
-	}
 	if err != nil {
-		m.failed++
+		return o
 	}
-	m.silent++
-}
-
-// readLabels reads a file of labels as it is kept up to date, and what it says.
-func readLabels(path string) (*label.File, map[string]policy.Tool, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
+	ctx, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	if reply, err := m.model.Answer(ctx, prompt); err == nil {
+		o, _ = intent.ParseTool(reply.Text)
 	}
-	known, err := config.LoadLabels(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	file, err := label.Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	return file, known.Tools, nil
+	return o
 }
 
 // writeLabels replaces a file of labels at once and whole. A file that is there keeps its owner and its mode, and a link stays one.

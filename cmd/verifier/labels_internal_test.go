@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/label"
 )
 
 // TestH318NoLabelMakesWhatIsDangerousSafe: neither in the config nor in a file that it includes.
@@ -32,21 +31,5 @@ func TestH318NoLabelMakesWhatIsDangerousSafe(t *testing.T) {
 		if _, _, err := config.Load(filepath.Join(dir, "v.yaml"), os.LookupEnv, builtin.platforms()); (err != nil) != refused {
 			t.Errorf("%q: %v", text, err)
 		}
-	}
-}
-
-// TestShippedToolsAreLeftOut: a catalogue says nothing about tools that the program knows.
-func TestShippedToolsAreLeftOut(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	in := filepath.Join(t.TempDir(), "tools.json")
-	if err := os.WriteFile(in, []byte(`{"tools":[{"name":"exec","inputSchema":{}},{"name":"get_note","inputSchema":{}}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code := run(t.Context(), []string{"label", in}, &out, t.Output()); code != 0 || strings.Contains(out.String(), "exec") || !strings.Contains(out.String(), "get_note: {") {
-		t.Errorf("%d: %s", code, out.String())
-	}
-	if _, err := label.Parse([]byte(out.String())); err != nil {
-		t.Error(err)
 	}
 }

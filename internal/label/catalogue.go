@@ -1,0 +1,179 @@
+// Package label is how an owner says what the tools of a catalogue do: it reads the catalogue, turns the owner's key into
+// a label (policy.Tool), and keeps the file of labels.
+//
+// No sentence is read for what it could mean. A tool without a label both reads and acts, and each of its arguments is a
+// destination. Only the owner says that a tool is less than that; a model may say that it is more.
+package label
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// Tool is what a catalogue says of one tool.
+type Tool struct {
+	Name        string
+	Description string
+	Arguments   []string // sorted
+	Claims      []string // what the server claims in annotations, for the owner to read
+
+	sum string // of the whole definition: it tells that a tool has changed
+}
+
+// Bounds on a catalogue: it may come from a server that is not trusted.
+const (
+	longestCatalogue = 16 << 20
+	mostTools        = 10_000
+)
+
+// ErrCatalogue says that a text is no catalogue that this program knows.
+var ErrCatalogue = errors.New("no tools were found: an MCP tools/list answer, " +
+	"an array of OpenAI or Anthropic tools or OpenClaw's list is wanted")
+
+// Read reads a catalogue in any of the forms that [ErrCatalogue] names. Tools are sorted by name.
+func Read(r io.Reader) ([]Tool, error) {
+	text, err := io.ReadAll(io.LimitReader(r, longestCatalogue+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > longestCatalogue {
+		return nil, fmt.Errorf("larger than %d MB", longestCatalogue>>20)
+	}
+	value := jsontext.Value(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if !value.IsValid() {
+		return nil, errors.New("is not JSON in which every name is there once")
+	}
+	var tools []Tool
+	for name, definition := range definitions(value) {
+		t, err := ReadOne(name, definition)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, t)
+	}
+	return Sorted(tools)
+}
+
+// definitions are those of a catalogue: a list, or an object with their names, by themselves or as "tools" of an answer.
+func definitions(v jsontext.Value) func(yield func(string, jsontext.Value) bool) {
+	for range 2 {
+		var answer struct {
+			Result jsontext.Value `json:"result"`
+			Tools  jsontext.Value `json:"tools"`
+		}
+		if v.Kind() != jsontext.KindBeginObject || json.Unmarshal(v, &answer) != nil {
+			break
+		}
+		v = jsontext.Value(cmp.Or(string(answer.Result), string(answer.Tools), string(v)))
+	}
+	var list []jsontext.Value
+	var named map[string]jsontext.Value
+	_, _ = json.Unmarshal(v, &list), json.Unmarshal(v, &named) // what is neither has no tools
+	return func(yield func(string, jsontext.Value) bool) {
+		for _, one := range list {
+			if !yield("", one) {
+				return
+			}
+		}
+		for name, one := range named {
+			if one.Kind() == jsontext.KindBeginObject && !yield(name, one) {
+				return
+			}
+		}
+	}
+}
+
+// definition is one tool in the forms of MCP, Anthropic, OpenAI and OpenClaw.
+type definition struct {
+	Name        string         `json:"name"`
+	Title       string         `json:"title"`
+	Label       string         `json:"label"`
+	Description string         `json:"description"`
+	MCP         *schema        `json:"inputSchema"`
+	Anthropic   *schema        `json:"input_schema"`
+	OpenAI      *schema        `json:"parameters"`
+	Function    *definition    `json:"function"`
+	Annotations map[string]any `json:"annotations"`
+}
+
+type schema struct {
+	Properties map[string]jsontext.Value `json:"properties"`
+}
+
+// ReadOne reads what a catalogue says of one tool. It refuses a tool that is written in two forms at once, of which one
+// could hide the other.
+func ReadOne(name string, text jsontext.Value) (Tool, error) {
+	var d definition
+	if err := json.Unmarshal(text, &d); err != nil {
+		return Tool{}, fmt.Errorf("the tool %q can't be read: %w", name, err)
+	}
+	t := Tool{Name: cmp.Or(name, d.Name)}
+	if d.Function != nil {
+		f := d.Function
+		t.Name = cmp.Or(t.Name, f.Name)
+		if f.Function != nil || d.MCP != nil || d.Anthropic != nil || d.OpenAI != nil || d.Annotations != nil {
+			return Tool{}, fmt.Errorf("the tool %q is written in two forms", t.Name)
+		}
+		d = *f
+	}
+	said := []string{d.Label, d.Title, d.Description}
+	t.Description = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
+	schemas := slices.DeleteFunc([]*schema{d.MCP, d.Anthropic, d.OpenAI}, func(s *schema) bool { return s == nil })
+	switch {
+	case len(schemas) > 1:
+		return Tool{}, fmt.Errorf("the tool %q is written in two forms", t.Name)
+	case toolcall.Canonical(t.Name) == "" || len(schemas) == 0 && t.Description == "":
+		return Tool{}, ErrCatalogue
+	}
+	for _, s := range schemas {
+		for argument := range s.Properties {
+			t.Arguments = append(t.Arguments, argument)
+		}
+	}
+	slices.Sort(t.Arguments)
+	for claim, value := range d.Annotations {
+		if is, ok := value.(bool); ok {
+			t.Claims = append(t.Claims, fmt.Sprintf("%s: %v", claim, is))
+		}
+	}
+	slices.Sort(t.Claims)
+	whole := text.Clone()
+	if err := whole.Canonicalize(); err != nil {
+		return Tool{}, err
+	}
+	sum := sha256.Sum256(whole)
+	t.sum = hex.EncodeToString(sum[:6])
+	return t, nil
+}
+
+// Sorted sorts tools by name and refuses two that are called by the same name.
+func Sorted(tools []Tool) ([]Tool, error) {
+	slices.SortFunc(tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
+	at := map[string]*Tool{}
+	for i := range tools {
+		t := &tools[i]
+		if other := at[toolcall.Canonical(t.Name)]; other != nil && other.sum != t.sum {
+			return nil, fmt.Errorf("the tool %q is there twice, and not alike", t.Name)
+		}
+		at[toolcall.Canonical(t.Name)] = t
+	}
+	switch tools = slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name }); {
+	case len(tools) == 0:
+		return nil, ErrCatalogue
+	case len(tools) > mostTools:
+		return nil, fmt.Errorf("more than %d tools", mostTools)
+	}
+	return tools, nil
+}

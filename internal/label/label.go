@@ -1,0 +1,70 @@
+package label
+
+import (
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// Keys are the keys by which the owner says what a tool does.
+const Keys = "r only reads · a acts · d destroys · p pays · s shows secrets"
+
+// Label is what the owner says of a tool by a key. What a model thinks of the tool makes it stricter, never milder: the
+// server's own words could have made the model say so. An unknown key gives no label.
+func Label(t *Tool, key string, model intent.ToolOpinion) (l policy.Tool, ok bool) {
+	acts := policy.Tool{Source: new(true), Sink: new(true), Destinations: t.Arguments}
+	switch key {
+	case "r":
+		l = policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true)}
+	case "a":
+		l = acts
+	case "d":
+		l, model.Destroys = acts, true
+	case "p":
+		l, model.Pays = acts, true
+	case "s":
+		l, model.Secret = acts, true
+	default:
+		return l, false
+	}
+	if model.Acts || model.Destroys || model.Pays || model.Secret {
+		l = acts
+	}
+	for _, said := range []struct {
+		is bool
+		to **bool
+	}{{model.Destroys, &l.Destructive}, {model.Pays, &l.Money}, {model.Secret, &l.Secret}} {
+		if said.is {
+			*said.to = new(true)
+		}
+	}
+	return l, true
+}
+
+// Opinion is what a model thinks of a tool, in words.
+func Opinion(o intent.ToolOpinion) string {
+	var says []string
+	for _, one := range []struct {
+		is   bool
+		text string
+	}{
+		{o.Acts, "it acts"}, {o.Destroys, "it destroys"}, {o.Pays, "it pays"}, {o.Secret, "it shows secrets"},
+		{o.Looks, "it only reads"},
+	} {
+		if one.is {
+			says = append(says, one.text)
+		}
+	}
+	return strings.Join(says, ", ")
+}
+
+// Question is what a model is asked about a tool.
+func (t *Tool) Question() intent.ToolQuestion {
+	q := intent.ToolQuestion{Name: redact.Line(t.Name), Description: redact.Line(t.Description)}
+	for _, name := range t.Arguments {
+		q.Arguments = append(q.Arguments, redact.Line(name))
+	}
+	return q
+}
