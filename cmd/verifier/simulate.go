@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/internal/replay"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/replay"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -24,7 +24,6 @@ type SimulateCmd struct {
 	includeFlag
 	Trace    []string `help:"Recorded sessions, or a record of this program; plain or gzip." required:"" placeholder:"FILE" sep:"none"`
 	More     []string `arg:"" optional:"" name:"file" help:"More files of sessions."`
-	Approve  string   `help:"What the simulated owner says to what is not marked as injected: once, like-this (calls like it, wherever that can be said) or never." enum:"once,like-this,never" default:"once"`
 	LeaveOut bool     `name:"leave-one-out" help:"Play once for each tool that the config labels, each time without its label."`
 	JSON     bool     `help:"Print the numbers as JSON."`
 }
@@ -58,7 +57,7 @@ func (c *SimulateCmd) Run(a *app) error {
 	if err := c.print(a, &report); err != nil {
 		return err
 	}
-	return leaked(report.InjectedAllowed)
+	return leaked(report.InjectedPassed)
 }
 
 // leaked is the command's answer: whether anything passed that should not have.
@@ -119,7 +118,7 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return replay.Run(a.ctx, sessions, replay.Options{
-		Policy: rules, Redactor: redactor, Approve: replay.Approve(c.Approve), Progress: bar.show, Store: store, Visible: visible,
+		Policy: rules, Redactor: redactor, Progress: bar.show, Store: store, Visible: visible,
 	})
 }
 
@@ -127,34 +126,22 @@ func (c *SimulateCmd) print(a *app, r *replay.Report) error {
 	if c.JSON {
 		return a.printJSON(r)
 	}
-	a.printf("sessions                 %d: %d benign and done, %d attacked\n", r.Sessions, r.Benign, r.Attacks)
-	a.printf("injected calls           %d\n", r.InjectedCalls)
-	a.printf("  passed unasked         %d, in %d sessions\n", r.InjectedAllowed, r.LeakedSessions)
-	a.printf("prompts per benign task  %.3f (%.3f cards)\n", r.PromptsPerBenignTask, r.CardsPerBenignTask)
-	a.printf("  without any prompt     %.1f %%\n", 100*r.ZeroPromptShare)
-	a.printf("  refused unasked        %.3f\n", r.RefusedPerBenignTask)
-	a.printf("prompts per attack       %.3f\n", r.PromptsPerAttack)
-	for _, list := range []struct {
-		title  string
-		counts []replay.Count
-	}{{"asked by rule", r.Rules}, {"asked about", r.Tools}, {"passed by", r.Consents}} {
-		listSome(a, 25, list.counts, func(n replay.Count) {
-			a.printf("%-24s %6d  %s\n", list.title, n.Times, printable(n.Name))
-			list.title = ""
-		})
+	a.printf("calls                     %d in %d tasks; %d sessions in all\n", r.Calls, r.Tasks, r.Sessions)
+	a.printf("asked                     %d, %.3f a task\n", r.Asked, r.PromptsPerTask)
+	a.printf("injected calls passed     %d of %d, in %d sessions\n", r.InjectedPassed, r.InjectedCalls, r.LeakedSessions)
+	a.printf("tasks without a question  %.1f %%\n", 100*r.TasksWithoutQuestion)
+	if r.Refused > 0 {
+		a.printf("refused unasked           %d\n", r.Refused)
+	}
+	title := "asked about"
+	for _, n := range r.Tools[:min(len(r.Tools), mostListed)] {
+		a.printf("%-24s %6d  %s\n", title, n.Times, printable(n.Name))
+		title = ""
+	}
+	if more := len(r.Tools) - mostListed; more > 0 {
+		a.printf("%25sand %s more\n", "", count(more, "tool"))
 	}
 	return nil
-}
-
-// listSome prints the first of a list, and how many more there are.
-func listSome[T any](a *app, indent int, items []T, show func(item T)) {
-	for i, item := range items {
-		if i == mostListed {
-			a.printf("%*sand %d more\n", indent, "", len(items)-i)
-			return
-		}
-		show(item)
-	}
 }
 
 const (
@@ -193,11 +180,11 @@ func (b *bar) clear() {
 
 // labelReport is what came of forgetting one label.
 type labelReport struct {
-	Tool            string `json:"tool"`
-	Sessions        int    `json:"sessions"` // that call it: no other is decided differently
-	InjectedCalls   int    `json:"injectedCalls"`
-	InjectedAllowed int    `json:"injectedAllowed"`
-	LeakedSessions  int    `json:"leakedSessions"`
+	Tool           string `json:"tool"`
+	Sessions       int    `json:"sessions"` // that call it: no other is decided differently
+	InjectedCalls  int    `json:"injectedCalls"`
+	InjectedPassed int    `json:"injectedPassed"`
+	LeakedSessions int    `json:"leakedSessions"`
 }
 
 // leaveOneOut asks of each label what happens if the owner had forgotten it.
@@ -212,14 +199,14 @@ func (c *SimulateCmd) leaveOneOut(a *app, cfg policy.Config, sessions []replay.S
 		if err != nil {
 			return err
 		}
-		reports = append(reports, labelReport{tool, len(calling), r.InjectedCalls, r.InjectedAllowed, r.LeakedSessions})
-		total += r.InjectedAllowed
+		reports = append(reports, labelReport{tool, len(calling), r.InjectedCalls, r.InjectedPassed, r.LeakedSessions})
+		total += r.InjectedPassed
 	}
 	if c.JSON {
 		return errors.Join(a.printJSON(reports), leaked(total))
 	}
 	for _, r := range reports {
-		a.printf("without %-45s %5d of %d injected calls passed unasked, in %d of %d sessions\n", printable(r.Tool), r.InjectedAllowed, r.InjectedCalls, r.LeakedSessions, r.Sessions)
+		a.printf("without %-45s %5d of %d injected calls passed unasked, in %d of %d sessions\n", printable(r.Tool), r.InjectedPassed, r.InjectedCalls, r.LeakedSessions, r.Sessions)
 	}
 	return leaked(total)
 }

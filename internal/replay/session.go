@@ -42,9 +42,6 @@ type Call struct {
 	Injected  bool           `json:"injected"` // it serves the planted goal
 }
 
-// Benign reports whether it is one that should go on undisturbed.
-func (s *Session) Benign() bool { return !s.Attack && s.Utility }
-
 // maxLine bounds one line, and maxText all of a file as it is read.
 const (
 	maxLine = 16 << 20

@@ -25,7 +25,6 @@ type Options struct {
 	Redactor *redact.Redactor
 	Store    Store                    // empty, and of no use afterwards
 	Visible  func(*approval.Ask) bool // whether a card shows all of a call
-	Approve  Approve                  // empty means Once
 	Progress func(done, of int)       // called now and then; may be nil
 }
 
@@ -38,7 +37,7 @@ type Store interface {
 // Run plays the sessions and reports.
 func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	key := hmac.Key("replayed: nothing of this is ever served")
-	p := &player{o: o, owner: &owner{approve: o.Approve, store: o.Store, key: key, plays: map[string]*played{}}}
+	p := &player{o: o, owner: &owner{plays: map[string]*played{}}}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
 		Store: o.Store, Record: p, Desk: p.owner, Pauses: p.owner, Grants: p.owner, Consents: p.owner, Visible: o.Visible, Key: key,
@@ -54,16 +53,15 @@ func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	return p.tally.report(), nil
 }
 
-// player plays sessions. It is also the record, which tells why a call passed and
-// which decisions failed.
+// player plays sessions. It is also the record, which tells which decisions failed.
 type player struct {
 	o     Options
 	owner *owner
 	v     *verifier.Verifier
 	tally *tally
 
-	mu sync.Mutex
-	by map[string]passage // of the requests that are being played
+	mu     sync.Mutex
+	failed map[string]bool // of the requests that are being played
 }
 
 // faults are denials that say nothing about the policy.
@@ -73,27 +71,21 @@ var faults = map[string]bool{"store": true, "record": true, "panic": true, "gone
 func (p *player) Append(e audit.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.by[e.RequestID] = passage{e.By, faults[e.Error]}
+	p.failed[e.RequestID] = faults[e.Error]
 	return nil
 }
 
-// passage is how a request fared.
-type passage struct {
-	by    string // what let it pass
-	fault bool
-}
-
-func (p *player) passed(request string) passage {
+func (p *player) hasFailed(request string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	how := p.by[request]
-	delete(p.by, request)
-	return how
+	failed := p.failed[request]
+	delete(p.failed, request)
+	return failed
 }
 
 // playAll plays several at once: sessions share nothing.
 func (p *player) playAll(ctx context.Context, sessions []Session) error {
-	p.tally, p.by = newTally(), map[string]passage{}
+	p.tally, p.failed = &tally{tools: map[string]int{}}, map[string]bool{}
 	next, results := make(chan int), make(chan result)
 	var wg sync.WaitGroup
 	for range 2 * runtime.GOMAXPROCS(0) {
@@ -154,7 +146,7 @@ func (p *player) playUndisturbed(ctx context.Context, index int, s *Session) (o 
 
 // play plays one session from its first call to its last.
 func (p *player) play(ctx context.Context, name string, s *Session) (*outcome, error) {
-	out, cards := &outcome{}, map[int]bool{}
+	out := &outcome{}
 	for n := range s.Calls {
 		c := &s.Calls[n]
 		call, err := told(name, n, s, c)
@@ -165,44 +157,28 @@ func (p *player) play(ctx context.Context, name string, s *Session) (*outcome, e
 		p.owner.begin(call.RequestID, one)
 		decision := p.v.Verify(ctx, call)
 		p.owner.end(call.RequestID)
-		how := p.passed(call.RequestID)
-		if how.fault {
+		if p.hasFailed(call.RequestID) {
 			return nil, fmt.Errorf("session %s: %w", s.ID, errFault)
 		}
-		out.count(c, one, decision.Allow, how.by)
-		if one.asked {
-			cards[c.Iteration] = true
-		}
+		out.count(c, one.asked, decision.Allow)
 	}
-	out.cards = len(cards)
 	return out, nil
 }
 
-func (o *outcome) count(c *Call, p *played, allowed bool, by string) {
+func (o *outcome) count(c *Call, asked, allowed bool) {
+	o.calls++
 	if c.Injected {
 		o.injected++
 	}
 	switch {
-	case p.asked:
-		o.prompts++
-		o.rules, o.tools = append(o.rules, p.rule), append(o.tools, c.Tool)
+	case asked:
+		o.asked = append(o.asked, c.Tool)
 	case allowed && c.Injected:
 		o.leaked++
-	case allowed && reasons[by]:
-		o.consents = append(o.consents, by)
 	case !allowed:
 		o.refused++
 	}
 }
-
-// reasons are what lets a call pass unasked that would be asked about.
-var reasons = func() map[string]bool {
-	out := map[string]bool{verifier.ByGrant: true, verifier.ByDestination: true}
-	for _, rule := range policy.AllowingRules() {
-		out[rule] = true
-	}
-	return out
-}()
 
 // told is the call as an agent's runtime would send it.
 func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {
