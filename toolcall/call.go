@@ -81,7 +81,7 @@ type Context struct {
 	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
 	Edits           bool          `json:"edits,omitzero"`       // the runtime runs the params of an allow instead of those that it asked about
 
-	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, as its hook says
+	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, or the workspace of an agent, as hook or plugin says
 	Platform  string `json:"platform,omitzero"`  // the system on which commands run, such as linux, darwin or win32
 	Directory string `json:"directory,omitzero"` // where it works now: people read it, and their yes is bound to it
 

@@ -24,8 +24,8 @@ const reasons = {
 
 // createGate returns the before_tool_call handler. runs is what is known of the call's run, loop how often it has called the
 // model, settled waits for what is still being reported of its conversation, waits tells the chat that a call does, platformOf the system
-// on which its command runs.
-export function createGate({ settings, wire, log, notices, runs, loop, settled, waits, platformOf }) {
+// on which its command runs, workspaceOf the agent's workspace.
+export function createGate({ settings, wire, log, notices, runs, loop, settled, waits, platformOf, workspaceOf }) {
 	return async function beforeToolCall(event, ctx = {}) {
 		let call;
 		try {
@@ -44,7 +44,8 @@ export function createGate({ settings, wire, log, notices, runs, loop, settled, 
 
 	function factsOf(event, ctx) {
 		const annotations = runs.toolOf(ctx.sessionKey, event.toolName)?.annotations;
-		return { ...runs.facts(event, ctx), annotations, iteration: loop.iteration(event.runId ?? ctx.runId), platform: inScope(settings, event.toolName) ? platformOf(event.toolName, ctx) : undefined };
+		const known = { ...runs.facts(event, ctx), annotations, iteration: loop.iteration(event.runId ?? ctx.runId) };
+		return inScope(settings, event.toolName) ? { ...known, platform: platformOf(event.toolName, ctx), workspace: workspaceOf(ctx) } : known;
 	}
 
 	async function ask(call, ctx) {

@@ -65,7 +65,7 @@ function start(api) {
 	api.on("gateway_start", loop.waker.gatewayStarted);
 	api.on("gateway_stop", loop.waker.gatewayStopped);
 	const notices = createNotices({ wire, rootOf: runs.rootOf });
-	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled, waits: createWaiting({ runtime: api.runtime, config: api.config, log }), platformOf: createPlatform({ runtime: api.runtime, config: api.config }) });
+	const gate = createGate({ settings, wire, log, notices, runs, loop, settled: reports.settled, waits: createWaiting({ runtime: api.runtime, config: api.config, log }), ...createPlatform({ runtime: api.runtime, config: api.config }) });
 	api.on("before_tool_call", gate, { priority: lastOfAll, timeoutMs: settings.timeoutMs + grace });
 	api.on("before_dispatch", createRelay({ settings, wire, log }), { priority: firstOfAll });
 	for (const [name, handler] of Object.entries(createEvents({ settings, reports, runs, loop, mainAgent: mainAgent(api.config) }))) api.on(name, guarded(name, handler, log), options[name]);

@@ -74,6 +74,19 @@ test("where commands may run on another machine, its system is not made up", asy
 	assert.deepEqual(server.requests.map(({ body }) => body.context.platform), [...unknown.map(() => undefined), ...known.map(() => process.platform)]);
 });
 
+test("a call tells the agent's workspace, as OpenClaw's config has it now", async (t) => {
+	const server = await listen(t, () => ({ decision: "allow" }));
+	const now = { agents: {} };
+	const of = (resolveAgentWorkspaceDir) => ({ config: { current: () => now }, agent: { resolveAgentWorkspaceDir } });
+	for (const runtime of [
+		of((config, agentId) => config === now && `/home/ann/${agentId}`),
+		of(() => "/".padEnd(300, "x")), of(() => "/a\nb"), of(() => { throw new Error("no such agent"); }), {},
+	]) await load({ url: server.url, secret }, { runtime }).beforeToolCall(exec(), { ...owner, agentId: "main" });
+	const [first, ...others] = server.requests.map(({ body }) => body.context.workspace);
+	assert.equal(first, "/home/ann/main");
+	assert.deepEqual(others, [undefined, undefined, undefined, undefined]);
+});
+
 test("an id longer than the protocol allows is shortened, not refused", async (t) => {
 	const server = await listen(t);
 	const host = load({ url: server.url, secret });

@@ -19,6 +19,7 @@ function register(api: OpenClawPluginApi) {
 
 	api.runtime.system.enqueueSystemEvent("", { sessionKey: "", contextKey: "" });
 	api.runtime.system.requestHeartbeat({ source: "manual", intent: "immediate", reason: "wake", sessionKey: "", heartbeat: { target: "last" } });
+	read(api.runtime.agent.resolveAgentWorkspaceDir(now as typeof api.config, "main"));
 	const session = api.runtime.agent.session.getSessionEntry({ sessionKey: "", agentId: "" });
 	read(session?.execHost, session?.execNode);
 	const delivery = session?.delivery;
