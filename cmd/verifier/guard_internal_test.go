@@ -51,7 +51,7 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 		{Tool: "write", Params: `{"path":"` + labels + `","content":"x"}`}, {Tool: "write", Params: `{"path":"` + link + `","content":"x"}`},
 		{Tool: "edit", Params: `{"path":"` + link + `","edits":[{"oldText":"a","newText":"b"}]}`},
 		{Tool: "exec", Params: `{"command":"sed -i s/sink/x/ ` + labels + `"}`}, {Tool: "exec", Params: `{"command":"mv evil.yaml ` + link + `"}`},
-		{Tool: "exec", Params: `{"command":"verifier label evil.json --milder --out ` + link + `"}`},
+		{Tool: "exec", Params: `{"command":"verifier label evil.json --out ` + link + `"}`},
 	} {
 		decoded, err := toolcall.Decode(c.Body())
 		if err != nil {
