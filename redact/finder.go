@@ -1,90 +1,120 @@
 package redact
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 )
 
 const (
-	// maxWork bounds what one call may cost, in characters given to regular
-	// expressions; eight decoded ones cost one. What would cost more is hidden
+	// maxWork bounds what one call may cost, in characters given to regular expressions. What would cost more is hidden
 	// unread.
 	maxWork = 2 << 20
-	// maxDepth is how many encodings, one in another, are undone.
-	maxDepth = 4
-	// maxAhead bounds how far behind its word a rule looks. A secret that is
-	// longer is hidden to its end all the same.
+	// maxAhead bounds how far behind its word a rule looks. A secret that is longer is hidden to its end all the same.
 	maxAhead = 1024
-	// maxOverlap is how near the end of what is hidden already another secret may
-	// start and reach further: KEY=-----BEGIN, of which a word was hidden.
-	maxOverlap = 64
 )
 
-// finder looks for secrets in one text.
+// The kinds of what our own shapes find.
+const (
+	assignedKind = "secret value"
+	headerKind   = "authorization"
+	urlKind      = "password in a URL"
+	flagKind     = "secret argument"
+	pemKind      = "PEM block"
+	tokenKind    = "token"
+)
+
+// span is a secret in a text.
+type span struct {
+	start, end int
+	kind       string
+}
+
+// look is what is done where a word is.
+type look func(f *finder, start, end int)
+
+// finder looks for secrets in the texts of one call.
 type finder struct {
-	looks
-	d        *detector
+	words    *words // nil: not ready, hide all
 	patterns []pattern
-	known    known
-	depth    int
-	marks    uint8   // of the text's bytes: see [automaton.find]
-	places   []int   // where commands may be
-	tried    []*rule // on the whole text
+	sure     bool // only what nothing but a secret looks like
+	percent  bool // the text was percent-encoded
+	work     int  // left for this call
+	failed   bool // the work is used up: nothing is known of the text
+
+	s       string
+	spans   []span
+	covered span    // the one that reaches furthest: what starts in it is hidden
+	named   int     // how far names were looked at
+	tried   []*rule // on the whole text
 }
 
-// find returns the secrets in s, in order and apart from each other, until it is
-// asked for the next text. It is not ok when it had to give up.
-func (f *finder) find(s string) (spans []span, ok bool) {
-	f.s, f.spans, f.covered, f.seen, f.tried, f.failed = s, f.spans[:0], span{}, seen{}, f.tried[:0], false
-	f.references, f.places = f.references[:0], f.places[:0]
-	f.marks = f.d.words.find(s, f)
-	f.byCommand()
-	f.byReference()
-	f.byValue()
+// find returns the secrets in s, in order and apart from each other, until it is asked for the next text.
+func (f *finder) find(s string) []span {
+	f.s, f.spans, f.covered, f.named, f.tried, f.failed = s, f.spans[:0], span{}, 0, f.tried[:0], false
+	f.words.find(s, f)
 	f.byPattern()
-	f.byEscape()
-	f.byUnseen()
-	f.byBase64()
-	if f.failed {
-		return nil, false
+	if !f.percent && strings.IndexByte(s, '%') >= 0 {
+		f.byPercent()
 	}
-	return merge(f.spans), true
+	return merge(f.spans)
 }
 
-// at does what is to be done where a word is.
-func (f *finder) at(word, start int) {
-	if f.failed || f.hides(start) && f.covered.end-start > maxOverlap {
+// add hides s[start:end], if there is anything to hide there.
+func (f *finder) add(kind string, start, end int) {
+	if start += maskLength(f.s[start:]); start >= end {
 		return
 	}
-	end := start + f.d.words.length[word]
-	for _, a := range f.d.acts[word] {
-		if a.look != nil {
-			a.look(f, start, end)
-		} else {
-			f.try(a.rule, start, end)
-		}
+	f.spans = append(f.spans, span{start, end, kind})
+	if end > f.covered.end {
+		f.covered = f.spans[len(f.spans)-1]
 	}
+}
+
+// hides reports whether what starts here is hidden already.
+func (f *finder) hides(start int) bool { return f.covered.start <= start && start < f.covered.end }
+
+// spend takes n from the work left, and gives up when there is none.
+func (f *finder) spend(n int) bool {
+	f.work -= n
+	f.failed = f.failed || f.work < 0
+	return !f.failed
 }
 
 // try applies a rule at a word.
 func (f *finder) try(r *rule, start, end int) {
-	if !r.atWord {
+	behind := f.s[end:min(len(f.s), end+24)]
+	switch {
+	case f.sure && r.loose:
+	case r.ID == generic && (!strings.ContainsAny(behind, "=:>|?,") || f.covered.kind == assignedKind &&
+		f.covered.end > end):
+	case r.At == "":
 		f.tryAll(r)
-		return
+	case f.hides(start) && !f.sure || r.At == atBegin && !f.begins(start):
+	default:
+		f.tryHere(r, start)
 	}
-	if f.hides(start) || r.boundary && start > 0 && isWord(f.s[start-1]) || r.assigns && (!assignsSoon(f.s, end) || f.assignedAt(end)) {
-		return
-	}
+}
+
+// begins reports whether no word goes on at start. The letter of an escape, such as \n, belongs to none.
+func (f *finder) begins(start int) bool {
+	return start == 0 || !isWord(f.s[start-1]) ||
+		start > 1 && f.s[start-2] == '\\' && strings.IndexByte("nrt", f.s[start-1]) >= 0
+}
+
+func (f *finder) tryHere(r *rule, start int) {
 	ahead := f.s[start:min(len(f.s), start+maxAhead)]
-	if !f.spend(64 + min(len(ahead), f.runEnd(start)-start)) {
+	n := strings.IndexByte(ahead, ' ') // few rules look further
+	if n < 0 {
+		n = len(ahead)
+	}
+	if !f.spend(64 + n) {
 		return
 	}
-	m := r.expr.FindStringSubmatchIndex(ahead)
-	if m == nil {
-		return
-	}
-	if a, b, ok := r.secret(ahead, m); ok {
-		f.add(r.id, start+a, f.tokenEnd(start+b))
+	if m := r.expr.FindStringSubmatchIndex(ahead); m != nil {
+		if a, b, ok := r.secret(ahead, m); ok {
+			f.add(r.ID, start+a, f.end(r, start+b))
+		}
 	}
 }
 
@@ -96,9 +126,18 @@ func (f *finder) tryAll(r *rule) {
 	f.tried = append(f.tried, r)
 	for _, m := range r.expr.FindAllStringSubmatchIndex(f.s, -1) {
 		if a, b, ok := r.secret(f.s, m); ok {
-			f.spans = append(f.spans, span{a, f.tokenEnd(b), r.id})
+			f.spans = append(f.spans, span{a, f.end(r, b), r.ID})
 		}
 	}
+}
+
+// end returns where the token that s[:i] ends in really ends: many of gitleaks' rules know only how long it is at
+// least.
+func (f *finder) end(r *rule, i int) int {
+	for r.ID != tokenKind && !r.loose && i > 0 && i < len(f.s) && inBase64(f.s[i]) && inBase64(f.s[i-1]) {
+		i++
+	}
+	return i
 }
 
 // byPattern applies the owner's.
@@ -108,24 +147,35 @@ func (f *finder) byPattern() {
 			return
 		}
 		for _, m := range p.expr.FindAllStringSubmatchIndex(f.s, -1) {
-			a, b := p.secret(m)
-			if a < b {
+			if a, b := p.secret(m); a < b {
 				f.spans = append(f.spans, span{a, b, p.name})
 			}
 		}
 	}
 }
 
-// within looks for secrets in a text that was made from this one.
-func (f *finder) within(s string) []span {
-	if f.depth+1 >= maxDepth || !f.spend(1+len(s)/8) {
-		return nil
+// byPercent looks at the text as it reads without %41. A secret found there is hidden where its characters come from.
+func (f *finder) byPercent() {
+	plain, from := make([]byte, 0, len(f.s)), make([]int, 0, len(f.s)+1)
+	for i := 0; i < len(f.s); {
+		c, n := f.s[i], 1
+		if c == '%' && i+2 < len(f.s) {
+			if b, err := hex.DecodeString(f.s[i+1 : i+3]); err == nil {
+				c, n = b[0], 3
+			}
+		}
+		plain, from = append(plain, c), append(from, i)
+		i += n
 	}
-	in := finder{d: f.d, patterns: f.patterns, known: f.known, depth: f.depth + 1}
-	in.work = f.work
-	spans, ok := in.find(s)
-	f.failed = f.failed || !ok
-	return spans
+	if len(plain) == len(f.s) || !f.spend(len(plain)/8) {
+		return
+	}
+	from = append(from, len(f.s))
+	in := finder{words: f.words, patterns: f.patterns, sure: f.sure, percent: true, work: f.work}
+	for _, s := range in.find(string(plain)) {
+		f.spans = append(f.spans, span{from[s.start], from[s.end], s.kind})
+	}
+	f.work, f.failed = in.work, in.failed
 }
 
 // merge sorts spans and joins those that overlap or touch.
@@ -136,37 +186,11 @@ func merge(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
 	out := spans[:1]
 	for _, s := range spans[1:] {
-		last := &out[len(out)-1]
-		if s.start <= last.end {
+		if last := &out[len(out)-1]; s.start <= last.end {
 			last.end = max(last.end, s.end)
-			continue
+		} else {
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
 	return out
-}
-
-// assignsSoon reports whether an operator follows closely, as the general rule
-// for keys demands.
-func assignsSoon(s string, i int) bool {
-	for n := 0; i < len(s) && n < 24; i, n = i+1, n+1 {
-		switch c := s[i]; {
-		case strings.IndexByte("=:>|?,", c) >= 0:
-			return true
-		case !isWord(c) && strings.IndexByte(" \t\n\r\f\v.-'\"", c) < 0:
-			return false
-		}
-	}
-	return false
-}
-
-func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func isAlnum(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
-func isWord(c byte) bool  { return isAlnum(c) || c == '_' }
-func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
-
-// isToken64 is for the letters of base64, in all its dialects.
-func isToken64(c byte) bool {
-	return isAlnum(c) || c == '-' || c == '_' || c == '+' || c == '/' || c == '='
 }

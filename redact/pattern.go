@@ -2,7 +2,7 @@ package redact
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"regexp"
 	"strings"
 )
@@ -14,9 +14,6 @@ type Pattern struct {
 	Regex   string `yaml:"regex"`   // in Go's syntax. The group named secret is hidden, or all of the match
 	Example string `yaml:"example"` // a text with such a secret, to test the pattern by; optional
 }
-
-// ownPattern is the kind of a finding by a pattern without a name.
-const ownPattern = "own pattern"
 
 type pattern struct {
 	name  string
@@ -32,47 +29,29 @@ func (p pattern) secret(m []int) (start, end int) {
 	return start, end
 }
 
-// compile refuses a pattern that can't do what its owner wants.
-func (p Pattern) compile() (pattern, string, error) {
-	made := pattern{name: p.Name}
-	made.name = cmp.Or(made.name, ownPattern)
+// compile refuses a pattern that can't do what its owner wants, and says what of it is wrong.
+func (p Pattern) compile() (made pattern, at string, err error) {
+	made.name = cmp.Or(p.Name, "own pattern")
 	if p.Regex == "" {
-		return made, "regex", fmt.Errorf("is empty")
+		return made, "regex", errors.New("is empty")
 	}
-	var err error
 	if made.expr, err = regexp.Compile(p.Regex); err != nil {
 		return made, "regex", err
 	}
 	if made.expr.MatchString("") {
-		return made, "regex", fmt.Errorf("matches the empty text, so it would match everywhere")
+		return made, "regex", errors.New("matches the empty text, so it would match everywhere")
 	}
-	if i := made.expr.SubexpIndex("secret"); i > 0 {
-		made.group = i
-	}
-	if p.Example == "" {
-		return made, "", nil
-	}
+	made.group = max(0, made.expr.SubexpIndex("secret"))
 	m := made.expr.FindStringSubmatchIndex(p.Example)
-	if m == nil {
-		return made, "example", fmt.Errorf("the regex does not match it")
+	if p.Example != "" && m == nil {
+		return made, "example", errors.New("the regex does not match it")
 	}
-	if a, b := made.secret(m); a == b {
-		return made, "example", fmt.Errorf("the regex hides nothing of it")
+	if m != nil {
+		if a, b := made.secret(m); a == b {
+			return made, "example", errors.New("the regex hides nothing of it")
+		}
 	}
 	return made, "", nil
-}
-
-// compile makes all patterns, and adds what is wrong with them.
-func (c Config) compile(faults Faults) ([]pattern, Faults) {
-	var out []pattern
-	for i, p := range c.Patterns {
-		made, at, err := p.compile()
-		if err != nil {
-			faults = append(faults, &Fault{fmt.Sprintf("patterns[%d].%s", i, at), err.Error()})
-		}
-		out = append(out, made)
-	}
-	return out, faults
 }
 
 // Fault is what is wrong with one place of a [Config].

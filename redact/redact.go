@@ -1,58 +1,39 @@
-// Package redact hides what must not leave the process: the params of a call,
-// and any other text, before they are shown to a person, an auditor, a log or
-// the record. All of them use one call, so that none shows more than another.
+// Package redact hides what must not leave the process: the params of a call, and any other text, before they are
+// shown to a person, an auditor, a log or the record. What is hidden becomes "[REDACTED: N chars]". It is found
 //
-// What is hidden becomes "[REDACTED: N chars]". It is found in three ways.
+//   - by the name of a member, at any depth, without regard to case, hyphens, underscores, dots and spaces: file
+//     bodies (content, edits, patch and contentBase64; of a tool that writes files every text but those that say
+//     where and how) and secrets (password, token, apiKey and their like, and the names the owner adds). The name
+//     may also be a value, as in {"name": "Authorization", "value": "…"}, or the argument before, as in
+//     ["--password", "…"]. What holds nothing stays: null, a boolean, an empty value, a number of tokens;
+//   - by shape, in every string and member name: NAME=x, flags, headers, URLs, PEM blocks, the arguments in
+//     arguments.txt, the rules of gitleaks and the owner's patterns. Only the secret part of a longer text is
+//     hidden. References such as $TOKEN stay, they are not the secret;
+//   - by value: the secrets that the program itself has ([Config.Known]), also in hex and base64.
 //
-// By the name of a member, at any depth:
+// The last two also in what is percent-encoded. All words at which something may be are found in one walk.
 //
-//   - file bodies: content, edits, patch and contentBase64 of every tool; of a
-//     tool that writes files (write, edit, apply_patch, file_write, or one whose
-//     name says so, such as create_file) every text but those that say where and
-//     how it writes, such as path and mode;
-//   - secrets: a name that is, or ends in, a word such as password, token or
-//     apiKey, and the names the owner adds. The name may also be a value, as in
-//     {"name": "Authorization", "value": "…"}, or the argument before, as in
-//     ["--password", "…"].
-//
-// Names are compared without regard to case, hyphens, underscores, dots and
-// spaces. A value that holds nothing (null, a boolean, an empty string, array or
-// object) stays, and so does a short number under a name that ends in token: it
-// counts them. Under names such as pin and otp only short numbers are hidden.
-//
-// By shape, in every string and every member name: KEY=value, flags, headers,
-// user:password@ and query tokens in URLs, connection strings, PEM blocks, JWTs
-// and the tokens of well-known services; what the programs of a table take as
-// arguments or from a pipe; passwords in SQL, XML, YAML and calls of functions;
-// the rules of gitleaks; the owner's patterns. Only the secret part of a longer
-// text is hidden. References such as $TOKEN stay, they are not the secret; what
-// the variable is given in the same text is.
-//
-// By value: the secrets that the program itself has ([Config.Known]), wherever
-// they stand in a text, also in hex.
-//
-// In disguise: the same, percent-encoded, in base64 or written with the escapes of
-// a shell (\x41, \u0041, \101), also one in the other, and with characters or codes
-// of a terminal in it that can't be seen.
-//
-// The package refuses to guess: params it can't read are hidden as a whole, and
-// so is a text that would take too long to search. Until the rules are compiled,
-// a tenth of a second after the first New, everything is hidden. It keeps
-// nothing it has hidden, and says for each only where, what kind and how long.
+// The package refuses to guess: params it can't read are hidden as a whole, and so is a text that would take too
+// long to search. Until the rules are compiled, a tenth of a second after the first New, everything is hidden. It
+// keeps nothing it has hidden, and says for each only where, what kind and how long.
 package redact
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The kinds of a [Finding]. Those of secrets found by their shape are short
-// words such as "token", the name of a rule of gitleaks, or the name of the
-// owner's pattern.
+// The kinds of a [Finding]. Those of secrets found by their shape are short words such as "token", the name of a rule
+// of gitleaks, or the name of the owner's pattern.
 const (
 	FileBody        = "file body"
 	SecretField     = "secret field"
@@ -63,13 +44,14 @@ const (
 	OwnSecret       = "secret of the verifier"
 )
 
-// Config says what to hide. The zero Config hides file bodies and all that is
-// secret by itself.
+// Config says what to hide. The zero Config hides file bodies and all that is secret by itself.
 type Config struct {
-	ShowFileBodies bool      `yaml:"showFileBodies"` // true shows file bodies; secrets in them stay hidden. The owner sets it for cards: the record never has them
-	Fields         []string  `yaml:"fields"`         // more names to hide, in any tool
-	Patterns       []Pattern `yaml:"patterns"`       // more shapes to hide, in any text
-	Known          []string  `yaml:"-"`              // secrets by their value, those of the program itself; see minKnown
+	// ShowFileBodies shows file bodies; secrets in them stay hidden. The owner sets it for cards: the record never
+	// has them.
+	ShowFileBodies bool      `yaml:"showFileBodies"`
+	Fields         []string  `yaml:"fields"`   // more names to hide, in any tool
+	Patterns       []Pattern `yaml:"patterns"` // more shapes to hide, in any text
+	Known          []string  `yaml:"-"`        // secrets by their value, those of the program itself; see minKnown
 }
 
 // Redactor hides. It is safe for concurrent use.
@@ -77,103 +59,221 @@ type Redactor struct {
 	showFileBodies bool
 	fields         map[string]bool // squashed
 	patterns       []pattern
-	known          known
-	making         *making
+	numbers        bool // a number may be a secret
+
+	ready atomic.Pointer[words]
+	done  chan struct{}
+	err   error // once done
 }
 
-// New returns a Redactor, at once: see [Redactor.Ready]. It refuses a field name
-// that would match nothing, and a pattern that is wrong or does not hide its own
-// example: the error is [Faults].
+// New returns a Redactor, at once: see [Redactor.Wait]. It refuses a field name that would match nothing, and a pattern
+// that is wrong or does not hide its own example: the error is [Faults].
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: make(map[string]bool, len(c.Fields)), making: shared}
+	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: map[string]bool{}, done: make(chan struct{})}
 	var faults Faults
 	for i, name := range c.Fields {
 		s := squash(name)
 		if s == "" {
-			faults = append(faults, &Fault{fmt.Sprintf("fields[%d]", i), fmt.Sprintf("%q has no letter or digit to compare", name)})
+			faults = append(faults, &Fault{fmt.Sprintf("fields[%d]", i),
+				fmt.Sprintf("%q has no letter or digit to compare", name)})
 		}
 		r.fields[s] = true
 	}
-	r.known = newKnown(c.Known)
-	r.patterns, faults = c.compile(faults)
+	for i, p := range c.Patterns {
+		made, at, err := p.compile()
+		if err != nil {
+			faults = append(faults, &Fault{fmt.Sprintf("patterns[%d].%s", i, at), err.Error()})
+		}
+		r.patterns = append(r.patterns, made)
+	}
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	r.making.start()
+	r.numbers = len(r.patterns) > 0
+	for _, s := range c.Known {
+		r.numbers = r.numbers || len(s) >= minKnown && strings.Trim(s, digits) == ""
+	}
+	go r.make(c.Known)
 	return r, nil
 }
 
-// Params returns the params of a call to tool, by its canonical name, as they
-// may be shown.
+func (r *Redactor) finder() finder {
+	return finder{words: r.ready.Load(), patterns: r.patterns, work: maxWork}
+}
+
+// Params returns the params of a call to tool, by its canonical name, as they may be shown.
 func (r *Redactor) Params(tool string, params jsontext.Value) Result {
-	if !params.IsValid() {
+	w := walk{r: r, tool: tool, f: r.finder()}
+	if !w.all(params) {
 		return unreadable(params)
 	}
-	p := pass{redactor: r, tool: tool, in: scan{text: string(params), literal: bytes.IndexByte(params, '\\') < 0}}
-	p.seek.begin(r)
-	p.value()
-	p.result.Params = p.out
-	return p.result
+	return w.result
 }
 
-// Text returns a text of any other kind, such as a person's words or a reason,
-// as it may be shown. The findings have no path.
-func (r *Redactor) Text(s string) (string, []Finding) {
-	p := pass{redactor: r}
-	p.seek.begin(r)
-	out, _ := p.seek.text(s, nil, &p)
-	return out, p.result.Findings
-}
-
-// unreadable hides everything, and what a pass found before it failed as well.
+// unreadable hides everything.
 func unreadable(params jsontext.Value) Result {
-	n := runes(params)
+	n := utf8.RuneCount(params)
 	r := Result{Params: appendMask(nil, n)}
-	r.add(Finding{Kind: Unreadable, Length: n})
+	r.found(Unreadable, n)
 	return r
 }
 
-// Bears reports whether a text holds something that only secrets look like: a token of a known form, a private key, a
-// password in an address, a secret of the verifier or of the owner's patterns. What is given to a name such as password does
-// not count for that alone: code and manuals are full of it. A text that can't be searched counts.
-func (r *Redactor) Bears(text string) bool {
-	apart := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c <= ' ' || strings.ContainsRune("=:\"'`,;", c) }), "\n\n") // without the names
-	return r.bears(text) || r.bears(apart)
+// Names returns params with the same shape and member names, each scalar replaced by the name of its type: "string",
+// "number", "boolean" or "null". A name that holds a secret is hidden. Params it can't read become "unreadable". It
+// is for a record that is to hold no values at all.
+func (r *Redactor) Names(params jsontext.Value) jsontext.Value {
+	w := walk{r: r, f: r.finder(), only: names}
+	if !w.all(params) {
+		return jsontext.Value(`"` + Unreadable + `"`)
+	}
+	return w.result.Params
 }
 
-func (r *Redactor) bears(text string) bool {
-	_, found := r.Text(text)
-	return len(found) == maxFindings || slices.ContainsFunc(found, func(f Finding) bool {
-		return !namedKinds[f.Kind] && (f.Kind != pemKind || strings.Contains(text, "PRIVATE KEY"))
-	})
+// WithoutBodies hides the file bodies in params that were redacted already, and says how many it hid. A card may show
+// what is written to a file; what is kept of the card may not. Params that it can't read are hidden whole.
+func WithoutBodies(tool string, shown jsontext.Value) (kept jsontext.Value, hidden int) {
+	w := walk{r: &Redactor{}, tool: tool, only: bodies}
+	if !w.all(shown) {
+		return unreadable(shown).Params, 1
+	}
+	return w.result.Params, w.result.Bodies()
 }
 
-// namedKinds are found by a name beside them.
-var namedKinds = map[string]bool{
-	assignedKind: true, headerKind: true, queryKind: true, flagKind: true, "generic-api-key": true, AlreadyRedacted: true,
+// Text returns a text of any other kind, such as a person's words or a reason, as it may be shown. The findings have no
+// path.
+func (r *Redactor) Text(s string) (string, []Finding) {
+	f, result := r.finder(), Result{}
+	out, _ := f.text(s, nil, &result)
+	return out, result.Findings
 }
 
-// Lines hides the secrets in short texts that are around a call, such as its
-// name and where it comes from, in place.
+// Lines hides the secrets in short texts that are around a call, such as its name and where it comes from, in place.
 func (r *Redactor) Lines(texts ...*string) {
-	var k seeker
-	k.begin(r)
+	f := r.finder()
 	for _, s := range texts {
-		if k.d != nil || !isPlain(*s) {
-			*s, _ = k.text(*s, nil, &k.why)
+		if f.words != nil || !isPlain(*s) {
+			*s, _ = f.text(*s, nil, nil)
 		}
 	}
 }
 
-// Line is the same for one text and without the owner's patterns, for a caller who
-// has no Redactor at hand. It waits until the rules are ready: a tenth of a
-// second, once.
+// bare knows nothing of the owner's.
+var bare = sync.OnceValue(func() *Redactor {
+	r, err := New(Config{})
+	if err != nil {
+		panic(err) // an empty config has no fault
+	}
+	<-r.done
+	return r
+})
+
+// Line hides the secrets in one text, but not what only the owner's config gives away: for a caller who has no
+// Redactor at hand. It waits until the rules are ready: a tenth of a second, once.
 func Line(s string) string {
-	shared.start()
-	<-shared.done
-	bare.Lines(&s)
+	bare().Lines(&s)
 	return s
 }
 
-// bare knows nothing of the owner's.
-var bare = &Redactor{making: shared}
+// Names is [Redactor.Names] in the same way.
+func Names(params jsontext.Value) jsontext.Value { return bare().Names(params) }
+
+// Bears reports whether a text holds something that only secrets look like: a token of a known form, a private key, a
+// secret of the verifier or of the owner's patterns. What is given to a name such as password does not count for that
+// alone: code and manuals are full of it. A text that can't be searched counts.
+func (r *Redactor) Bears(text string) bool {
+	f := r.finder()
+	return f.bears(text)
+}
+
+// BearsIn reports whether a name or a value anywhere in params does. Params that can't be read do.
+func (r *Redactor) BearsIn(params jsontext.Value) bool {
+	f, dec := r.finder(), jsontext.NewDecoder(bytes.NewBuffer(params))
+	for {
+		tok, err := dec.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return false
+		}
+		if err != nil || (tok.Kind() == '"' || r.numbers && tok.Kind() == '0') && f.bears(tok.String()) {
+			return true
+		}
+	}
+}
+
+func (f *finder) bears(text string) bool {
+	f.sure = true
+	return f.words == nil || len(f.find(text)) > 0 || f.failed
+}
+
+// text returns s as it may be shown, and whether anything was hidden. Some secrets in it are known. It notes what is
+// hidden, and what the client had hidden, in the result.
+func (f *finder) text(s string, known []span, to *Result) (string, bool) {
+	if s == "" {
+		return s, false
+	}
+	if to != nil && HasMask(s) {
+		to.found(AlreadyRedacted, utf8.RuneCountInString(s))
+	}
+	spans := []span{{0, len(s), NotReady}}
+	if f.words != nil {
+		if spans = merge(append(f.find(s), known...)); f.failed {
+			spans = []span{{0, len(s), TooMuch}}
+		}
+	}
+	if len(spans) == 0 || isMask(s) {
+		return s, false
+	}
+	var out strings.Builder
+	from := 0
+	for _, p := range spans {
+		n := utf8.RuneCountInString(s[p.start:p.end])
+		if to != nil {
+			to.found(p.kind, n)
+		}
+		out.WriteString(s[from:p.start])
+		out.WriteString(mask(n))
+		from = p.end
+	}
+	out.WriteString(s[from:])
+	return out.String(), true
+}
+
+const (
+	maskStart = "[REDACTED: "
+	maskEnd   = " chars]"
+)
+
+func mask(n int) string { return maskStart + strconv.Itoa(n) + maskEnd }
+
+func appendMask(out []byte, n int) []byte {
+	out = strconv.AppendInt(append(out, `"`+maskStart...), int64(n), 10)
+	return append(out, maskEnd+`"`...)
+}
+
+// HasMask reports whether something is hidden in a text: by us, or by the client before it reached us.
+func HasMask(s string) bool {
+	if strings.HasPrefix(s, "[REDACTED") {
+		return true
+	}
+	for {
+		_, rest, found := strings.Cut(s, maskStart)
+		if !found || maskLength(maskStart+rest[:min(len(rest), 32)]) > 0 {
+			return found
+		}
+		s = rest
+	}
+}
+
+// isMask reports whether s is a mask and nothing else, so that showing it shows nothing.
+func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }
+
+// maskLength returns the length of the mask that s begins with, or 0.
+func maskLength(s string) int {
+	if !strings.HasPrefix(s, maskStart) {
+		return 0
+	}
+	i := skip(s, len(maskStart), digits, 20)
+	if i == len(maskStart) || !strings.HasPrefix(s[i:], maskEnd) {
+		return 0
+	}
+	return i + len(maskEnd)
+}

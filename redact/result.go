@@ -1,7 +1,7 @@
 package redact
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -13,65 +13,44 @@ type Finding struct {
 	Length int // characters: of what is hidden, or of the compact JSON of a value that is no string
 }
 
-// maxFindings bounds the list, not the count: see [Result.Hidden].
-const maxFindings = 256
+const (
+	maxFindings = 256 // bounds the list, not the count: see [Result.Hidden]
+	maxPath     = 256 // bytes: else a long key above a long array would be copied once for each element
+)
 
 // Result is what may be shown.
 type Result struct {
-	Params   jsontext.Value // the same shape, compact, hidden parts replaced; the very params if they are that already
+	Params   jsontext.Value // the same shape, compact, hidden parts replaced
 	Findings []Finding      // the first 256
 
-	more        int // findings beyond those
-	moreBodies  int // of them, file bodies
-	preRedacted bool
+	path           []byte // of what is being looked at
+	hidden, bodies int
+	preRedacted    bool
 }
 
-// Hidden returns the number of places the reader can't see, those that the
-// client had already redacted included.
-func (r Result) Hidden() int { return len(r.Findings) + r.more }
+// Hidden returns the number of places the reader can't see, those that the client had already redacted included.
+func (r Result) Hidden() int { return r.hidden }
 
 // Bodies returns the number of file bodies that are hidden.
-func (r Result) Bodies() int {
-	n := r.moreBodies
-	for _, f := range r.Findings {
-		if f.Kind == FileBody {
-			n++
-		}
-	}
-	return n
-}
+func (r Result) Bodies() int { return r.bodies }
 
-// PreRedacted reports whether params arrived with parts already redacted by the
-// client: what will run is then known to the client alone.
-func (r Result) PreRedacted() bool {
-	if r.preRedacted {
-		return true
-	}
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind == AlreadyRedacted })
-}
+// PreRedacted reports whether params arrived with parts already redacted by the client: what will run is then known
+// to the client alone.
+func (r Result) PreRedacted() bool { return r.preRedacted }
 
-func (r *Result) add(f Finding) {
-	r.preRedacted = r.preRedacted || f.Kind == AlreadyRedacted
+// found adds a finding at the path.
+func (r *Result) found(kind string, n int) {
+	r.hidden++
+	if kind == FileBody {
+		r.bodies++
+	}
+	r.preRedacted = r.preRedacted || kind == AlreadyRedacted
 	if len(r.Findings) == maxFindings {
-		r.more++
-		if f.Kind == FileBody {
-			r.moreBodies++
-		}
 		return
 	}
-	r.Findings = append(r.Findings, f)
-}
-
-// mark is a moment in the making of a result.
-type mark struct{ kept, more int }
-
-func (r *Result) mark() mark { return mark{len(r.Findings), r.more} }
-
-// cut forgets what was found between two marks, and returns what was found
-// since, to be added again.
-func (r *Result) cut(from, to mark) []Finding {
-	later := slices.Clone(r.Findings[to.kept:])
-	r.Findings = r.Findings[:from.kept]
-	r.more -= to.more - from.more
-	return later
+	path := string(r.path[:min(len(r.path), maxPath)])
+	if len(r.path) > maxPath {
+		path = strings.ToValidUTF8(path, "") + "…"
+	}
+	r.Findings = append(r.Findings, Finding{path, kind, n})
 }

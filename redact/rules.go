@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// rulesTable holds gitleaks' default rules as far as they look at text. It is made from the module
-// in a test, which also says when the two differ: with gitleaks itself, the program would be linked
-// with a configuration library and six file formats.
+// rulesTable holds gitleaks' default rules as far as they look at text. It is made from the module in a test, which
+// also says when the two differ: with gitleaks itself, the program would be linked with a configuration library and
+// six file formats.
 //
 //go:embed gitleaks.json
 var rulesTable []byte
@@ -22,105 +22,116 @@ var rulesTable []byte
 type tabled struct {
 	From  string // whose rules these are
 	Allow []allowlist
-	Rules []tabledRule
+	Rules []*rule
 }
 
-type tabledRule struct {
+// rule says what a secret looks like.
+type rule struct {
 	ID      string
 	Regex   string
-	Words   []string    `json:",omitempty"` // lower case; the rule is tried where one of them is
+	Words   []string    `json:",omitempty"` // in small letters; if none is in a text, the rule finds nothing
+	At      string      `json:",omitempty"` // "word": it is tried there; "begin": if it begins there; "": everywhere
 	Group   int         `json:",omitempty"` // the secret's; 0: the first that is not empty
 	Entropy float64     `json:",omitempty"`
 	Allow   []allowlist `json:",omitempty"`
+
+	expr  *regexp.Regexp
+	loose bool // what it finds is not surely a secret
 }
+
+const (
+	atWord  = "word"
+	atBegin = "begin"
+)
 
 // allowlist says which secrets are examples or placeholders.
 type allowlist struct {
 	Match   bool     `json:",omitempty"` // Regexes look at all that the rule matched, and not only at the secret
 	Regexes []string `json:",omitempty"`
-	Words   []string `json:",omitempty"` // lower case, anywhere in the secret
+	Words   []string `json:",omitempty"` // in small letters, anywhere in the secret
 
 	exprs []*regexp.Regexp
 }
 
-// rule is one of gitleaks', made ready to be tried only where one of its words
-// occurs.
-type rule struct {
-	id       string
-	expr     *regexp.Regexp
-	atWord   bool // expr is anchored: it is tried where a word is. Else it is tried on the whole text, if a word is anywhere
-	boundary bool // with atWord: no letter, digit or underscore may be before
-	assigns  bool // with atWord: an operator follows within a few characters
-	group    int  // the secret; 0: the first group that is not empty
-	entropy  float64
-	allow    []allowlist
+// shapes are rules of ours in the same form. What they find is hidden, and if it is a token, it is surely a secret.
+var shapes = []*rule{
+	{ID: tokenKind, At: atBegin,
+		Words: strings.Fields("gho_ ghp_ ghu_ ghs_ ghr_ github_pat_ glpat- dckr_pat_ xox whsec_ sk_ rk_"),
+		Regex: `(?:gh[opusr]_|github_pat_|glpat-|dckr_pat_|xox[a-eprs]-|whsec_|[sr]k_(?:live|test)_)[\w-]{10,}`},
+	{ID: tokenKind, At: atBegin, Words: strings.Fields("hf_ npm_ akia asia aiza"),
+		Regex: `(?:hf_|npm_|AKIA|ASIA|AIza)[\dA-Za-z-]{16,}`},
+	{ID: tokenKind, At: atBegin, Words: []string{"sk-", "xapp-", "tskey-"},
+		Regex: `(?:sk-|xapp-|tskey-)[A-Za-z_-]*\d[\w-]{15,}`},
+	{ID: tokenKind, At: atBegin, Words: []string{"eyj"}, Regex: `eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*`},
+	{ID: tokenKind, Words: []string{":aa"}, Regex: `\d{6,12}:AA[\w-]{30,}`}, // Telegram
+	{ID: tokenKind, At: atBegin, Words: []string{"mt", "mj", "mz"},
+		Regex: `M[Tjz][\w-]{20,28}\.[\w-]{6,7}\.[\w-]{20,}`},
+	{ID: urlKind, At: atWord, Words: []string{"://"},
+		Regex: `://[^\s/?#"'<>:@]*:([^\s/?#"'<>]+|[^\s"'<>/\d][^\s"'<>]*)@`},
+	{ID: urlKind, At: atWord, Words: []string{"://"}, Regex: `://([\w.-]*\d[\w.-]{12,})[:@]`},
+	{ID: urlKind, Words: []string{"@tcp(", "@unix("}, Regex: `[^\s:@/"'=]+:([^\s@/]+)@(?:tcp|unix)\(`},
+	{ID: "token in a URL", At: atWord, Words: query, Regex: `(?i)[?&#;][\w-]+=([^\s&#;"'<>` + "`" + `]{6,})`},
+	{ID: headerKind, At: atBegin, Words: []string{"bearer"}, Regex: `(?i)bearer +([\w.~+/-]{8,}=*)`, Entropy: 2.8},
+	{ID: headerKind, At: atBegin, Words: []string{"basic"}, Regex: `(?i)basic +(\w*[\d+/=][\w+/]{4,}=*|\w{4,}=+)`},
+	{ID: headerKind, At: atWord, Words: []string{"authorization"},
+		Regex: `(?i)authorization[\\"'\]]*\s*(?:=>|[:=,])\s*[\\"']*(?:` +
+			`(?:bearer|basic|token|bot|apikey|key|negotiate) +([^\s"'\\,]+)|` +
+			`((?:digest|aws4-hmac-sha256) [^\n']+)|([^"'\\\n]+))`},
+	{ID: headerKind, At: atWord, Words: []string{"cookie:", `cookie":`, "cookie':", `cookie\":`},
+		Regex: `(?i)cookie[\\"']*:\s*[\\"']*([^"'\\\n]+)`},
+	{ID: headerKind, At: atWord, Words: []string{"-h ", "--header "},
+		Regex: `(?:-H|--header) +["'][\w-]*[Kk][Ee][Yy]: *([^"'\n]+)`},
 }
 
-// ours are rules that our own shapes do better: faster, or without a minimum of
-// length, or without being told the path of a file.
-var ours = map[string]bool{"curl-auth-header": true, "curl-auth-user": true, "private-key": true}
+// query are names in the query of a URL that are words like any other elsewhere.
+var query = func() (all []string) {
+	for name := range strings.FieldsSeq(`key sig signature code auth session sid ticket assertion otp hash hmac
+		x-amz-credential x-amz-signature x-goog-credential x-goog-signature`) {
+		all = append(all, "?"+name+"=", "&"+name+"=", "#"+name+"=", ";"+name+"=")
+	}
+	return all
+}()
 
-// loadRules reads the table.
-func loadRules() ([]*rule, map[string][]*rule, error) {
+// loadRules makes all rules ready to be tried.
+func loadRules() ([]*rule, error) {
 	var t tabled
 	if err := json.Unmarshal(rulesTable, &t); err != nil {
-		return nil, nil, fmt.Errorf("redact: the rules of gitleaks: %w", err)
+		return nil, fmt.Errorf("redact: the rules of gitleaks: %w", err)
 	}
-	if err := compileAll(t.Allow); err != nil {
-		return nil, nil, err
-	}
-	var all []*rule
-	byWord := map[string][]*rule{}
 	for _, r := range t.Rules {
-		if ours[r.ID] {
-			continue
-		}
-		if err := compileAll(r.Allow); err != nil {
-			return nil, nil, err
-		}
-		made := &rule{id: r.ID, group: r.Group, entropy: r.Entropy, assigns: r.ID == "generic-api-key", allow: slices.Concat(t.Allow, r.Allow)}
-		if err := made.compile(r.Regex, r.Words); err != nil {
-			return nil, nil, fmt.Errorf("redact: rule %s: %w", r.ID, err)
-		}
-		all = append(all, made)
-		for _, w := range r.Words {
-			byWord[w] = append(byWord[w], made)
-		}
+		r.loose, r.Allow = r.ID == generic, slices.Concat(t.Allow, r.Allow)
 	}
-	return all, byWord, nil
-}
-
-func compileAll(lists []allowlist) error {
-	for i := range lists {
-		for _, e := range lists[i].Regexes {
-			expr, err := regexp.Compile(e)
-			if err != nil {
-				return fmt.Errorf("redact: an allowlist of gitleaks: %w", err)
+	references := allowlist{Regexes: []string{reference.String()}, Words: []string{"x-oauth-basic"}}
+	for _, r := range shapes {
+		r.loose, r.Allow = r.ID != tokenKind, []allowlist{references}
+	}
+	all := slices.Concat(t.Rules, shapes)
+	for _, r := range all {
+		source := r.Regex
+		if r.At != "" {
+			source = `^(?:` + source + `)`
+		}
+		var err error
+		if r.expr, err = regexp.Compile(source); err != nil {
+			return nil, fmt.Errorf("redact: rule %s: %w", r.ID, err)
+		}
+		for i := range r.Allow {
+			for _, e := range r.Allow[i].Regexes {
+				r.Allow[i].exprs = append(r.Allow[i].exprs, regexp.MustCompile(e))
 			}
-			lists[i].exprs = append(lists[i].exprs, expr)
 		}
 	}
-	return nil
+	return all, nil
 }
 
-func (r *rule) compile(source string, words []string) error {
-	h, err := headOf(source)
-	if err != nil {
-		return err
-	}
-	if h.coveredBy(words) {
-		r.atWord, r.boundary = true, h.boundary
-		source = `^(?:` + h.expr.String() + `)`
-	}
-	r.expr, err = regexp.Compile(source)
-	return err
-}
+// generic is gitleaks' rule for all that is given to a name such as key.
+const generic = "generic-api-key"
 
 // secret returns where in s the secret of the match m is, if it is one.
 func (r *rule) secret(s string, m []int) (start, end int, ok bool) {
 	start, end = m[0], m[1]
-	if r.group > 0 {
-		start, end = m[2*r.group], m[2*r.group+1]
+	if r.Group > 0 {
+		start, end = m[2*r.Group], m[2*r.Group+1]
 	} else {
 		for i := 2; i < len(m); i += 2 {
 			if m[i] >= 0 && m[i] < m[i+1] {
@@ -129,22 +140,17 @@ func (r *rule) secret(s string, m []int) (start, end int, ok bool) {
 			}
 		}
 	}
-	if start < 0 || start >= end {
+	if start < 0 || start >= end || r.Entropy > 0 && entropy(s[start:end]) <= r.Entropy {
 		return 0, 0, false
 	}
-	found := s[start:end]
-	if r.entropy > 0 && entropy(found) <= r.entropy {
-		return 0, 0, false
-	}
-	return start, end, !r.allowed(found, s[m[0]:m[1]])
+	return start, end, !r.allowed(s[start:end], s[m[0]:m[1]])
 }
 
-// allowed reports whether gitleaks knows the secret for an example or a
-// placeholder.
+// allowed reports whether the secret is known for an example or a placeholder.
 func (r *rule) allowed(secret, match string) bool {
 	lower := strings.ToLower(secret)
-	for i := range r.allow {
-		a, target := &r.allow[i], secret
+	for i := range r.Allow {
+		a, target := &r.Allow[i], secret
 		if a.Match {
 			target = match
 		}

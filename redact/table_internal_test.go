@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "make gitleaks.json anew")
 
+// ours are rules that our own shapes do better: faster, or without a minimum of length.
+var ours = map[string]bool{"curl-auth-header": true, "curl-auth-user": true, "private-key": true}
+
 // TestTheTableIsGitleaksOwn makes the table from the module that go.mod names.
 func TestTheTableIsGitleaksOwn(t *testing.T) {
 	vc := config.ViperConfig{Extend: config.Extend{UseDefault: true}}
@@ -20,9 +24,11 @@ func TestTheTableIsGitleaksOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := tabled{From: "github.com/zricethezav/gitleaks, MIT License, Copyright (c) 2019 Zachary Rice", Allow: allowlists(c.Allowlists)}
+	want := tabled{From: "github.com/zricethezav/gitleaks, MIT License, Copyright (c) 2019 Zachary Rice",
+		Allow: allowlists(c.Allowlists)}
 	for _, r := range c.GetOrderedRules() {
-		if r.Regex == nil || r.Path != nil { // a rule about files by their path has nothing to look at
+		// a rule about files by their path has nothing to look at
+		if r.Regex == nil || r.Path != nil || ours[r.RuleID] {
 			continue
 		}
 		words := slices.Clone(r.Keywords)
@@ -30,7 +36,10 @@ func TestTheTableIsGitleaksOwn(t *testing.T) {
 			words[i] = strings.ToLower(words[i])
 		}
 		slices.Sort(words)
-		want.Rules = append(want.Rules, tabledRule{ID: r.RuleID, Regex: r.Regex.String(), Words: words, Group: r.SecretGroup, Entropy: r.Entropy, Allow: allowlists(r.Allowlists)})
+		made := &rule{ID: r.RuleID, Regex: r.Regex.String(), Words: words, Group: r.SecretGroup, Entropy: r.Entropy,
+			Allow: allowlists(r.Allowlists)}
+		made.place(t)
+		want.Rules = append(want.Rules, made)
 	}
 	text, err := json.MarshalIndent(want, "", " ")
 	if err != nil {
@@ -44,7 +53,7 @@ func TestTheTableIsGitleaksOwn(t *testing.T) {
 		return
 	}
 	if string(text) != string(rulesTable) {
-		t.Error("gitleaks.json is not what the module's rules make; make it anew with `go test ./redact -run TestTheTable -update`")
+		t.Error("gitleaks.json is not what the module's rules make; see `go test ./redact -run TheTable -update`")
 	}
 }
 
@@ -64,4 +73,53 @@ func allowlists(all []*config.Allowlist) (out []allowlist) {
 		}
 	}
 	return out
+}
+
+// place drops what the rule's matches may begin with but need not, and says where it is to be tried: where its words
+// are, if each match begins with one of them. To look there is then to look everywhere.
+func (r *rule) place(t *testing.T) {
+	t.Helper()
+	source := strings.ReplaceAll(r.Regex, `[\w.-]{0,50}?`, "")
+	re, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := syntax.Compile(re.Simplify())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !begins(prog, uint32(prog.Start), "", r.Words) {
+		return
+	}
+	r.Regex, r.At = source, atWord
+	if strings.HasPrefix(strings.TrimPrefix(source, "(?i)"), `\b`) {
+		r.At = atBegin
+	}
+}
+
+// begins reports whether all that the program matches from pc on begins with one of the words, after what it has
+// matched so far.
+func begins(prog *syntax.Prog, pc uint32, so string, words []string) bool {
+	in := &prog.Inst[pc]
+	switch in.Op {
+	case syntax.InstAlt, syntax.InstAltMatch:
+		return begins(prog, in.Out, so, words) && begins(prog, in.Arg, so, words)
+	case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:
+		return begins(prog, in.Out, so, words)
+	case syntax.InstRune, syntax.InstRune1:
+		for i := 0; i < len(in.Rune); i += 2 {
+			for c := in.Rune[i]; c <= in.Rune[min(i+1, len(in.Rune)-1)]; c++ {
+				now := so + strings.ToLower(string(c))
+				if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(now, w) }) {
+					continue
+				}
+				if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, now) }) ||
+					!begins(prog, in.Out, now, words) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return false
 }

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,13 +63,10 @@ func (hd *hiding) shown(t *evaluation) *redact.Result {
 	return &t.shown
 }
 
-// bearsNothing reports whether a call holds no secret. What is written to a file
-// is kept from cards and was looked through all the same.
-func bearsNothing(shown *redact.Result) bool {
-	if shown.Hidden() > len(shown.Findings) || shown.PreRedacted() {
-		return false
-	}
-	return !slices.ContainsFunc(shown.Findings, func(f redact.Finding) bool { return f.Kind != redact.FileBody })
+// bearsIn is the same for the params of a call. What the client had hidden in them is one, too.
+func (hd *hiding) bearsIn(t *evaluation) bool {
+	hd.await(redactorPatience)
+	return hd.o.Redactor().BearsIn(t.call.Params) || hd.shown(t).PreRedacted()
 }
 
 // card is the call's params as a card shows them: what it writes to files may be shown.

@@ -24,7 +24,7 @@ func (j *judging) plan(t *evaluation) {
 	if t.plan.Source != "" {
 		j.hide.source(t)
 	}
-	if t.bears = t.plan.Leaves && !bearsNothing(j.hide.shown(t)); t.bears {
+	if t.bears = t.plan.Leaves && j.hide.bearsIn(t); t.bears {
 		t.plan.Final = false
 	}
 	if t.plan.Quotes() { // what it quotes is kept, and shown on cards

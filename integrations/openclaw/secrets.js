@@ -26,7 +26,6 @@ const forms = [
 	/\bAGE-SECRET-KEY-1[A-Z0-9]{58}/,
 	/\b\d{8,10}:AA[A-Za-z0-9_-]{33}/,
 	/\beyJ[A-Za-z0-9_-]{8,8192}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{16}/,
-	/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@\/?#'"<>]{0,64}:[^\s:@\/?#'"<>$*{}\[\]]{4,128}@[a-z0-9]/i,
 ];
 
 // bearsSecret reports whether a text holds a secret.
