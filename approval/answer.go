@@ -344,12 +344,10 @@ func (t *terms) grant(c *Card, q *Question) *session.Grant {
 		ID: c.ID, By: by, IDs: ids, Level: q.Ask.Level,
 	}
 	switch {
-	case s.Exactly || q.Ask.Shell && q.Ask.Runs == "":
+	case s.Exactly || q.Ask.Shell && !q.Ask.Every:
 		g.Like = session.Exactly(q.Ask.Digest)
 	case s.Like:
 		g.Like = q.Ask.Like
-	case q.Ask.Shell:
-		g.Like, g.Does = q.Ask.Runs, q.Ask.Does
 	}
 	minutes := s.Minutes
 	if s.Turn {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -64,7 +63,7 @@ type Ask struct {
 	Why          []string             `json:"why"`
 	Reasons      []string             `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
 	Risks        []string             `json:"risks,omitzero"`   // what to notice first, in a few words each, the worst first
-	Stakes       []string             `json:"stakes,omitzero"`  // what may be lost, see [policy.Plan.Stakes]
+	Unclear      bool                 `json:"unclear,omitzero"` // we don't know what it does, or it sends something away
 	Effect       Effect               `json:"effect,omitzero"`  // what a tool that we don't know says of itself
 	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
 	Started      string               `json:"started"`          // who started the run
@@ -73,9 +72,8 @@ type Ask struct {
 	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
 	Bodies       int                  `json:"bodies,omitzero"` // of them, texts for files that the config hides on cards: see [Opening]
 	Lasting      bool                 `json:"lasting,omitzero"`
-	Shell        bool                 `json:"shell,omitzero"`     // it runs a command: a lasting yes covers commands that do the same, or exactly this one
-	Runs         string               `json:"runs,omitzero"`      // the Like of a grant for such commands, see [session.Running]; empty: it is like no other
-	Does         string               `json:"does,omitzero"`      // and what they may do
+	Shell        bool                 `json:"shell,omitzero"`     // it runs a command
+	Every        bool                 `json:"every,omitzero"`     // of a shell: a yes for a while may cover every command that reaches no network and bears no mark
 	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: those can't be allowed together
 	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
 	Spelled      string               `json:"spelled,omitzero"`   // what tells it from others of its tool however it is spelled, see [lineage.Spelled]
@@ -107,7 +105,7 @@ const (
 // Marked reports whether something about the call has to be noticed first: it bears the mark of a risk, more than a yes is at stake, or we
 // don't know what it does.
 func (a *Ask) Marked() bool {
-	return len(a.Risks) > 0 || !slices.Equal(a.Stakes, []string{string(policy.StakeAll)})
+	return len(a.Risks) > 0 || a.Unclear
 }
 
 // CallDigest is the call's own digest.
@@ -122,20 +120,10 @@ func (a *Ask) Name(s string) string {
 	return a.hide(s)
 }
 
-// Commands says which commands a yes for a while covers: the programs, where they run, and what they may do. It is empty where that
-// covers all calls of the tool, or exactly this one.
-func (a *Ask) Commands() string {
-	g := session.Grant{Like: a.Runs, Does: a.Does}
-	return commandsOf(&g)
-}
-
-// Reach says how far a yes with this scope reaches: "for 30 minutes, only \"git log\"".
+// Reach says how far a yes with this scope reaches: "for 30 minutes".
 func (a *Ask) Reach(s Scope) string {
 	if s = a.Bound(s); s.Turn && s.Like {
 		return s.String() + "," + LikeOnly(&session.Grant{Like: a.Like})
-	}
-	if only := a.Commands(); only != "" && s.Lasting() && !s.Exactly {
-		return s.String() + ", only " + only
 	}
 	return s.String()
 }

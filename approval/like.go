@@ -13,7 +13,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/recent"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -173,22 +172,6 @@ func (p *previews) has(shown string) bool {
 	return known
 }
 
-// commandsOf says which commands a grant covers; nothing of one that is not for commands. It hides secrets.
-func commandsOf(g *session.Grant) string {
-	programs, with := g.Runs()
-	if programs == "" {
-		return ""
-	}
-	text := strconv.Quote(programs)
-	if len(with) > 0 {
-		text += " with " + strings.Join(with, ", ")
-	}
-	if g.Does != "" {
-		text += " that " + strings.ReplaceAll(g.Does, "\n", ", ")
-	}
-	return redact.Line(text)
-}
-
 // commandOf is the command of params that say nothing else, and otherwise the params.
 func commandOf(params string) string {
 	var members map[string]string
@@ -203,15 +186,13 @@ func commandOf(params string) string {
 // LikeOnly says of a grant that it covers only some calls, and which;
 // nothing of one that covers them all. It quotes foreign text.
 func LikeOnly(g *session.Grant) string {
-	switch only := commandsOf(g); {
+	switch {
 	case g.Like == "":
 		return ""
 	case g.ShownCall() != "":
 		return " only exactly " + quote(commandOf(g.ShownCall()))
 	case g.IsExactly():
 		return " only exactly the call of " + codes.Ref(g.ID)
-	case only != "":
-		return " only " + only
 	}
 	var like struct {
 		To [][2]string `json:"to"`

@@ -102,7 +102,7 @@ func (q *Question) limit(s Scope, most int) (Scope, string) {
 	}
 	said := ""
 	s = q.Ask.Bound(s)
-	if q.Ask.Shell && q.Ask.Runs == "" && !s.Exactly {
+	if q.Ask.Shell && !q.Ask.Every && !s.Exactly {
 		s.Exactly, said = true, " Another such call could do anything, so the yes is for exactly this one."
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/openclaw-verifier/verifier/approval"
 )
@@ -26,7 +25,7 @@ func typed(c *approval.Card, longer int) []Typed {
 	out := []Typed{{Label: "allow once", Line: allow}}
 	a := &c.Questions[0].Ask
 	one := len(c.Questions) == 1
-	if longer > 0 && (!one || !a.Shell || a.Runs != "") {
+	if longer > 0 && (!one || !a.Shell || a.Every) {
 		out = append(out, Typed{Label: minutesLabel("allow", longer), Line: fmt.Sprintf("%s %d", allow, longer), Minutes: longer})
 	}
 	if longer > 0 && one && a.Shell {
@@ -121,13 +120,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 		return append(out, entries(c, approval.Details, "More about %d…")...)
 	}
 	shell := c.Questions[0].Ask.Shell
-	if minutes, commands := wider(c); minutes > 0 {
-		if utf8.RuneCountInString(commands) > mostNamed { // they are shown above
-			commands = "such commands"
-		}
-		commands, _ = Safe(commands, Form{})
-		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow "+commands+",", minutes)))
-	} else if longer > 0 && !shell {
+	if longer > 0 && (!shell || c.Questions[0].Ask.Every) {
 		out = append(out, button(c, approval.AllowMinutes, minutesLabel("Allow", longer)))
 	}
 	if longer > 0 && shell {
@@ -136,7 +129,7 @@ func detailsButtons(c *approval.Card, longer int) []Button {
 	if hasTurn(c, longer) {
 		label := "Allow this turn"
 		switch s := c.Questions[0].Ask.Bound(approval.Scope{Turn: true}); {
-		case s.Exactly, shell && c.Questions[0].Ask.Runs == "":
+		case s.Exactly, shell && !c.Questions[0].Ask.Every:
 			label = "Exactly this, this turn"
 		case s.Like:
 			label = "Same destination, this turn"
@@ -160,21 +153,6 @@ func BesideFile(c *approval.Card, buttons []Button) []Button {
 	return out
 }
 
-// mostNamed is how many characters of commands fit on a button.
-const mostNamed = 32
-
-// wider is for how many minutes commands that do the same as the card's may be allowed, and which these are; 0 where they can't.
-func wider(c *approval.Card) (minutes int, commands string) {
-	if len(c.Questions) != 1 {
-		return 0, ""
-	}
-	a := &c.Questions[0].Ask
-	if commands = a.Commands(); commands == "" || onlyOnce(a, look(a, &normal).seen) != "" {
-		return 0, ""
-	}
-	return c.Minutes(), commands
-}
-
 // covers says what a yes for a while, or for this turn, covers.
 func covers(c *approval.Card, longer int, r *room) []Block {
 	if longer == 0 || len(c.Questions) != 1 {
@@ -193,8 +171,8 @@ func covers(c *approval.Card, longer int, r *room) []Block {
 		}
 		return out
 	}
-	if commands := c.Questions[0].Ask.Commands(); commands != "" {
-		return []Block{{Kind: Note, Part: OfScope, Label: minutesLabel("In this conversation, allow", longer) + " covers only:", Text: r.inline(commands), Gap: true}}
+	if a := &c.Questions[0].Ask; a.Every {
+		return []Block{{Kind: Note, Part: OfScope, Gap: true, Label: fmt.Sprintf("%s covers every %s in this conversation, except what reaches the network, deletes, publishes or names secrets. A page that is read meanwhile may use it.", minutesLabel("Allow", longer), a.Tool)}}
 	}
 	return []Block{{Kind: Note, Part: OfScope, Label: "A longer yes covers exactly this: another such call could do anything.", Gap: true}}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // size is what a document takes at least on any platform.
@@ -93,7 +92,7 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 }
 
 func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
-	for name, want := range map[string]string{"exec": "", "kind": `Allow "git log" that writes out.txt, 30 min`, "message": "Allow 30 min"} {
+	for name, want := range map[string]string{"exec": "", "kind": "Allow 30 min", "message": "Allow 30 min"} {
 		label := ""
 		for _, b := range Details(cards()[name], created).Buttons {
 			if b.Action == approval.AllowMinutes {
@@ -142,7 +141,7 @@ func TestMoreHasEveryAnswer(t *testing.T) {
 		"message":     "Allow once|Deny|Allow 30 min|Allow this turn",
 		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min",
 		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn",
-		"kind":        `Allow once|Deny|Allow "git log" that writes out.txt, 30 min|Exactly this, 30 min|Allow this turn`,
+		"kind":        "Allow once|Deny|Allow 30 min|Exactly this, 30 min|Allow this turn",
 		"hidden-file": "Allow once|Deny", "not-lasting": "Allow once|Deny", "batch": "Allow all listed|Deny all|More about 1…|More about 2…|More about 3…", "spawned": "",
 	} {
 		if got := strings.Join(labelsOf(Details(all[name], created)), "|"); got != want {
@@ -235,7 +234,7 @@ func TestShowTakesTheLongestThatFits(t *testing.T) {
 func TestAlwaysIsALinkToThePage(t *testing.T) {
 	c := card(ask("exec", `{"command":"date"}`))
 	a := &c.Questions[0].Ask
-	a.Always, a.Stakes, a.Risks = "command", []string{string(policy.StakeAll)}, nil
+	a.Always, a.Unclear, a.Risks = "command", false, nil
 	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID || d.LinkTitle != AlwaysLabel {
 		t.Errorf("its details lead to %q as %q", d.Link, d.LinkTitle)
 	}
@@ -243,9 +242,9 @@ func TestAlwaysIsALinkToThePage(t *testing.T) {
 		t.Errorf("without a page: %q", d.Link)
 	}
 	for _, other := range []approval.Ask{
-		{Always: "command", Stakes: a.Stakes, Risks: []string{"sudo"}}, {Always: "command"}, {Stakes: a.Stakes}, {Always: "command", Stakes: a.Stakes, Blocked: "no"},
+		{Always: "command", Risks: []string{"sudo"}}, {Always: "command", Unclear: true}, {}, {Always: "command", Blocked: "no"},
 	} {
-		a.Always, a.Stakes, a.Risks, a.Blocked = other.Always, other.Stakes, other.Risks, other.Blocked
+		a.Always, a.Unclear, a.Risks, a.Blocked = other.Always, other.Unclear, other.Risks, other.Blocked
 		if Details(c, created).LinkTo("https://page/", c).LinkTitle == AlwaysLabel {
 			t.Errorf("it is offered for %+v", other)
 		}

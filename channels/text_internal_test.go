@@ -68,7 +68,7 @@ func cards() map[string]*approval.Card {
 	return map[string]*approval.Card{
 		"exec": card(ask("exec", plainExec)),
 		"kind": card(with(ask("exec", `{"command":"git log --oneline -20 > out.txt"}`), func(a *approval.Ask) {
-			a.Runs, a.Does = session.Running("git log", nil), "writes out.txt"
+			a.Every = true
 		})),
 		"message":     card(ask("message", `{"to":"+15550100","message":"hello"}`)),
 		"hidden-file": card(with(ask("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden)),

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -156,7 +157,7 @@ func (r *run) ask(ctx context.Context, atOnce bool) (v verdict, err error) {
 	told := r.notes.owed(r.who.key)
 	c := r.context()
 	c.InputProvenance, c.SecretsRead = told.outside(), told.secret()
-	c.Workspace, c.Directory = r.workspace(), shownPlace(r.in.CWD)
+	c.Workspace, c.Directory, c.Platform = r.workspace(), shownPlace(r.in.CWD), runtime.GOOS
 	if c.WaitMs = time.Until(r.until).Milliseconds(); atOnce || c.WaitMs < 1 {
 		c.WaitMs = 1
 	}

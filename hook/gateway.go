@@ -75,6 +75,7 @@ type callContext struct {
 	UserMessages    []userWords `json:"userMessages,omitzero"`
 	WaitMs          int64       `json:"waitMs,omitzero"`
 	Workspace       string      `json:"workspace,omitzero"`
+	Platform        string      `json:"platform,omitzero"`
 	Directory       string      `json:"directory,omitzero"`
 	Edits           bool        `json:"edits,omitzero"`
 }

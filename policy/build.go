@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -52,8 +53,8 @@ func (b *builder) build() *Policy {
 	p := &Policy{
 		calls:  calls,
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), secrets: newSecretIndex(), declared: b.declared,
-		inside: b.inside, gated: b.config.Taint.Secrets != SecretsOff,
+		guard: newGuard(b.config.Guard), declared: b.declared,
+		inside: b.inside, asks: b.asks(), gated: b.config.Taint.Secrets != SecretsOff,
 	}
 	if u := b.config.Trust.UnknownSender; u != nil {
 		p.unknown = *u
@@ -62,6 +63,19 @@ func (b *builder) build() *Policy {
 	p.agents, p.noAgent = b.agentRules(agents, p.global)
 	b.checkRisks(p)
 	return p
+}
+
+// asks are the commands that a coding agent asks about each time: the owner's, or the shipped ones.
+func (b *builder) asks() beginnings {
+	if b.config.AskCommands == nil {
+		return beginningsOf(lists["ask commands"])
+	}
+	for i, c := range b.config.AskCommands {
+		if strings.TrimSpace(c) == "" {
+			b.fail(fmt.Sprintf("askCommands[%d]", i), "is empty: name the words with which a command begins")
+		}
+	}
+	return beginningsOf(b.config.AskCommands)
 }
 
 // readLayer lays a taint policy and overrides from the file over what holds

@@ -110,14 +110,14 @@ var facts = map[string]func(j *judged) string{
 	"raise":     func(j *judged) string { return j.plan.Raise.String() },
 	"source":    func(j *judged) string { return j.plan.Source },
 	"secret":    func(j *judged) string { return strconv.FormatBool(j.plan.Secret != "") },
-	"harmless":  func(j *judged) string { return strconv.FormatBool(j.plan.Harmless) },
+	"harmless":  func(j *judged) string { return strconv.FormatBool(j.plan.Harmless()) },
 	"leaves":    func(j *judged) string { return strconv.FormatBool(j.plan.Leaves) },
 	"grantable": func(j *judged) string { return strconv.FormatBool(j.plan.Grantable) },
 	"final":     func(j *judged) string { return strconv.FormatBool(j.plan.Final) },
-	"scope":     func(j *judged) string { return strconv.FormatBool(j.plan.InScope) },
+	"scope":     func(j *judged) string { return strconv.FormatBool(j.plan.InScope()) },
 	"args":      func(j *judged) string { return strconv.FormatBool(j.plan.ByArguments()) },
 	"tainted":   func(j *judged) string { return strconv.FormatBool(j.v.Tainted) },
-	"shell":     func(j *judged) string { return strconv.FormatBool(j.plan.Shell) },
+	"shell":     func(j *judged) string { return strconv.FormatBool(j.plan.Line != nil) },
 	"atcap":     func(j *judged) string { return strconv.FormatBool(j.v.AtCap && !j.v.Grantable) },
 	"alone":     func(j *judged) string { return strconv.FormatBool(j.v.LevelAlone) },
 	"schedules": func(j *judged) string { return strconv.FormatBool(j.plan.Reach.Schedules) },
@@ -138,8 +138,9 @@ var facts = map[string]func(j *judged) string{
 
 // risks has a short name for each mark.
 var risks = map[policy.Risk]string{
-	policy.RunsDownloaded: "downloaded", policy.DeletesFiles: "deletes", policy.CantBeUndone: "undone",
-	policy.HoldsSecret: "secret", policy.OutsideWorkspace: "outside", policy.LeavesMachine: "leaves",
+	policy.RunsDownloaded: "joined", policy.DeletesFiles: "deletes", policy.CantBeUndone: "undone", policy.Pays: "pays",
+	policy.ChangesSettings: "settings", policy.Publishes: "publishes", policy.HoldsSecret: "secret",
+	policy.OutsideWorkspace: "outside", policy.LeavesMachine: "leaves",
 }
 
 // held is the words if the sentences have them.
@@ -207,6 +208,9 @@ var setting = map[string]func(c *toolcall.Call, v *session.View, value string){
 	"bears":   func(_ *toolcall.Call, v *session.View, _ string) { v.Bears = true },
 	"capped":  func(_ *toolcall.Call, v *session.View, _ string) { v.Capped = true },
 	"halted":  func(_ *toolcall.Call, v *session.View, _ string) { v.Mode = restrict },
+	"here": func(c *toolcall.Call, _ *session.View, _ string) {
+		c.Context.Workspace, c.Context.Platform = "/home/ann/proj", "linux"
+	},
 	"agent": func(c *toolcall.Call, _ *session.View, value string) {
 		c.Context.AgentID, c.Context.SessionKey = value, ""
 	},

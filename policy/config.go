@@ -25,6 +25,9 @@ type Config struct {
 	MCP MCP `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
+	// AskCommands are the commands, by the words with which they begin, that a coding agent asks about at every level.
+	// Nil means the shipped list.
+	AskCommands []string `yaml:"askCommands"`
 	// Policies are the owner's own rules; they only tighten.
 	Policies []Declared `yaml:"policies"`
 	// Scope limits which tools are judged. The others pass, but still count.

@@ -144,7 +144,7 @@ func (d *declared) concerns(c *toolcall.Call) bool {
 }
 
 // declare lets the owner's policies tighten the plan.
-func (pl planner) declare(policies []*declared, c *toolcall.Call) {
+func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
 	for _, d := range policies {
 		mode := d.of(pl.rule.name).mode
 		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(c) {

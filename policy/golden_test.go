@@ -21,9 +21,9 @@ import (
 var update = flag.Bool("update", false, "write testdata/golden.txt from what the policy says now")
 
 // corpora are the files of commands that the golden judgements are made of.
-var corpora = strings.Fields("harmless builds inspects workspace notbuilds notinspects unknown fetching reads")
+var corpora = strings.Fields("quiet harmless builds inspects workspace notbuilds notinspects unknown fetching")
 
-// TestGolden shows what the policy says of two thousand calls with nothing configured. It promises nothing: a change to
+// TestGolden shows what the policy says of a thousand calls with nothing configured. It promises nothing: a change to
 // the file shows which judgements a commit changes. `go test ./policy -run TestGolden -update` writes it anew.
 func TestGolden(t *testing.T) {
 	t.Parallel()
@@ -79,11 +79,52 @@ func golden(t *testing.T) string {
 }
 
 func corpusOf(t *testing.T, group string) []string {
-	lines := linesOf(t, "../command/testdata/"+group+".txt")
-	for i, line := range lines {
-		lines[i], _, _ = strings.Cut(line, " => ") // what reads.txt says that it reads
+	t.Helper()
+	return linesOf(t, "../internal/command/testdata/"+group+".txt")
+}
+
+// TestTheOwnersDay: in a workspace that the runtime names, most plain commands pass when tainted, and no unknown or fetching one;
+// in a clean conversation no everyday line brings anything in or counts as reading secrets.
+func TestTheOwnersDay(t *testing.T) {
+	t.Parallel()
+	p := must(t, policy.Config{})
+	tainted := session.View{Level: taint.Untrusted, Step: 1, Version: 1, Workspace: session.AllSeen, Secrets: session.HoldsNone}
+	passed := func(groups ...string) (n, all int) {
+		for _, group := range groups {
+			for _, text := range corpusOf(t, group) {
+				c := call("exec", quoted("command", text))
+				c.Context.Workspace, c.Context.Platform = "/home/ann/proj", "linux"
+				if all++; p.Judge(c, tainted).Mode == allow {
+					n++
+				}
+			}
+		}
+		return n, all
 	}
-	return lines
+	if n, all := passed("harmless", "builds", "inspects", "workspace"); n < 150 {
+		t.Errorf("%d of %d known commands pass", n, all)
+	}
+	if n, all := passed("unknown", "fetching"); n > 0 {
+		t.Errorf("%d of %d unknown or fetching commands pass", n, all)
+	}
+	for _, text := range corpusOf(t, "quiet") {
+		if plan := p.Plan(call("exec", quoted("command", text))); plan.Secret != "" || plan.Raise > local {
+			t.Errorf("%s reads %q and brings in %s", text, plan.Secret, plan.Raise)
+		}
+	}
+}
+
+// TestDocsHaveTheLists: docs/policy.md shows them as they are.
+func TestDocsHaveTheLists(t *testing.T) {
+	doc, err := os.ReadFile("../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"lists.txt", "../internal/command/network.txt", "../internal/command/programs.txt"} {
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(doc), strings.TrimSpace(string(text))) {
+			t.Errorf("docs/policy.md has not all of %s as it is: %v", file, err)
+		}
+	}
 }
 
 // linesOf are the lines of a file but comments and empty ones.

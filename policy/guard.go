@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/internal/command"
 )
 
 // guard finds calls that name what belongs to the verifier, to its owner or to OpenClaw's own configuration by a literal
@@ -35,7 +35,7 @@ var ourNames = strings.Fields("localhost localhost.localdomain ip6-localhost ip6
 	"::ffff:127.0.0.1 0:0:0:0:0:0:0:1 localtest.me lvh.me vcap.me host.docker.internal")
 
 // subcommands are what our own program does. Help and version are harmless.
-var subcommands = words("approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants")
+var subcommands = setOfWords("approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants")
 
 func newGuard(g Guard) *guard {
 	out := &guard{}
@@ -112,12 +112,12 @@ func (g *guard) addAddress(a string, hosts []string) {
 
 // find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program is
 // only looked for where the tool carries commands, which do what does says.
-func (g *guard) find(said string, commands bool, does *command.Command) string {
-	if commands {
-		if slices.ContainsFunc(does.Programs, func(p command.Program) bool { return slices.Contains(g.commands, p.Name) }) {
+func (g *guard) find(said string, commands bool, does *command.Line) string {
+	if does != nil {
+		if slices.ContainsFunc(does.Commands, func(words []string) bool { return slices.Contains(g.commands, program(words[0])) }) {
 			return "our own command"
 		}
-		said += "\x00" + strings.Join(slices.Concat(does.Words, does.Writes), "\x00") // without their quotes
+		said += "\x01" + strings.Join(does.Words, "\x01") // without their quotes
 	}
 	if m := g.in(said, commands); m != nil {
 		return m.what()
@@ -146,7 +146,7 @@ func (m *guarded) what() string {
 func (g *guard) in(text string, commands bool) *guarded {
 	inName := false // a name goes on here
 	for i := range len(text) {
-		c := lowerBytes[text[i]]
+		c := lowered(text[i])
 		if !inName && g.marks[c] != nil {
 			for n := range g.marks[c] {
 				if m := &g.marks[c][n]; m.isAt(text, i) && (commands || !m.runs) {
@@ -167,7 +167,7 @@ func (m *guarded) isAt(text string, i int) bool {
 		return false
 	}
 	for n := range len(m.word) {
-		if lowerBytes[text[i+n]] != m.word[n] {
+		if lowered(text[i+n]) != m.word[n] {
 			return false
 		}
 	}
@@ -252,3 +252,16 @@ var endsPath = func() (ends [256]bool) {
 	}
 	return ends
 }()
+
+// lowered is a letter of ASCII in lower case.
+func lowered(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// continues reports whether a character goes on with a name. Dots and dashes do not: a backup of a guarded file is guarded.
+func continues(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -24,7 +25,7 @@ type Verdict struct {
 	Secret       bool // it could carry a secret out: only a person's yes to this very call lets it pass
 	PersistGraph bool // the graph of the call's turn belongs into the record
 
-	LevelAlone bool // only what came into the conversation asks: see [ruling.levelAlone]
+	LevelAlone bool // only what came into the conversation asks: see [Plan.levelAlone]
 	ownerAsks  bool // a policy asks, whether or not it changed the mode
 }
 
@@ -52,25 +53,23 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	if pl.gate.rule != "" {
 		out.add(pl.gate.rule, pl.gate.text, out.Mode)
 	} else {
-		pl.explain(&out, level)
-		j.explainDeclared(level, pl.ruled(level))
+		j.explainDeclared(level, pl.explain(&out, level))
 		j.gateSecrets()
 		j.explainLoop()
 	}
-	if does := j.command(); does != "" && pl.gate.rule == "" && out.Mode != restrict && (level >= external || out.Secret || v.Secrets == session.Holds) {
+	if does := j.command(); does != "" && pl.gate.rule == "" && out.Mode == confirm {
 		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode}) // after the level, as a pattern is
 	}
 	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
 	out.LevelAlone = pl.levelAlone(&out)
-	j.allowSeen()
-	j.allowLook()
+	j.allowKnown()
 	if !v.Lost {
 		j.namePattern()
 	}
 	return out
 }
 
-// judgement is a plan at one view of its conversation: what is added to the ruling of its tool.
+// judgement is a plan at one view of its conversation.
 type judgement struct {
 	*Plan
 	out  *Verdict
@@ -112,79 +111,130 @@ var verbs = map[taint.Mode]string{allow: "allows", confirm: "asks before", restr
 // outcomes are what a mode means for the call, as the end of a sentence.
 var outcomes = map[taint.Mode]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
 
-// ruling is what the rules of the tool say of a call at each level, before the owner's policies.
-type ruling struct {
-	set      *ruleset
-	rule     *rule
-	gate     gate
-	from     taint.Level // tainted from here on
-	by       string      // what of the call makes it act, where the tool does not
-	sink     bool        // this call acts outside
-	gets     bool        // this call fetches from an address that it names
-	visits   bool        // this call of the browser only looks at a page
-	polls    bool        // this call of process only looks at what commands printed
-	outwards string      // why its command asks at every level, see [Policy.outward]; "" where it does not
-}
-
-// explain walks the stages of the tool's row and keeps those that changed the
-// mode.
-func (r *ruling) explain(v *Verdict, l taint.Level) {
-	t := &r.rule.table
-	first := &r.rule.first[l]
+// explain walks the stages of the tool's row and of the call, keeps those that changed the mode, and returns it.
+func (pl *Plan) explain(v *Verdict, l taint.Level) taint.Mode {
+	r := pl.rule
+	t := &r.table
+	first := &r.first[l]
 	v.add(first.Rule, first.Text, first.Mode)
 	if t.closed[l] != t.raw[l] {
 		v.add("closed", r.closed(t.closed[l]), t.closed[l])
 	}
 	if t.escalated[l] != t.closed[l] {
-		v.add("taint-escalation", "Outside content could make the agent use "+r.rule.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
+		v.add(escalation, "Outside content could make the agent use "+r.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
 	}
 	if t.reclosed[l] != t.escalated[l] {
 		v.add("closed", r.closed(t.reclosed[l]), t.reclosed[l])
 	}
 	if t.modes[l] != t.reclosed[l] {
-		v.add("agent", r.agent()+outcomes[t.modes[l]]+".", t.modes[l])
+		v.add("agent", pl.agent()+outcomes[t.modes[l]]+".", t.modes[l])
 	}
-	if m := r.ruled(l); r.by != "" && m != t.modes[l] && !r.gate.blind {
-		v.add("taint-escalation", "This call of "+r.rule.called()+" acts by "+r.by+", so "+outcomes[m]+".", m)
+	mode := t.modes[l]
+	for _, s := range pl.stages {
+		if s.modes[l] == mode {
+			continue
+		}
+		mode = s.modes[l]
+		text := s.text
+		if !strings.HasSuffix(text, ".") {
+			text += ", so " + outcomes[mode] + "."
+		}
+		v.add(s.rule, text, mode)
 	}
-	if m := r.ruled(l); r.gets && r.by == "" && !r.gate.blind && m != t.modes[l] {
-		v.add("taint-escalation", "This call of "+r.rule.called()+" fetches an address, which can carry data out, so "+outcomes[m]+".", m)
-	}
-	if m := r.ruled(l); r.visits && m != t.modes[l] {
-		v.add("visit", "This call of "+r.rule.called()+" only looks at a page, as web_fetch does, so "+outcomes[m]+".", m)
-	}
-	if m := r.ruled(l); r.polls && m != t.modes[l] {
-		v.add("visit", "This call of "+r.rule.called()+" only looks at what a running command has printed, so "+outcomes[m]+".", m)
-	}
-	r.explainOutward(v, l)
-	if r.gate.blind && r.ruled(l) != t.modes[l] {
-		v.add("blind-send", "The agent has read outside content, and this names no session to send to. We could not follow it there, so it is blocked.", restrict)
-	}
+	return mode
 }
 
 // ruled is the mode at a level before the owner's policies.
-func (r *ruling) ruled(l taint.Level) taint.Mode {
-	m := r.rule.table.modes[l]
-	if r.by != "" {
-		m = r.rule.sinkModes[l]
+func (pl *Plan) ruled(l taint.Level) taint.Mode {
+	if n := len(pl.stages); n > 0 {
+		return pl.stages[n-1].modes[l]
 	}
-	if r.visits || r.polls {
-		m = r.rule.looking[l]
-	}
-	if r.gets {
-		m = taint.Stricter(m, r.rule.getting[l])
-	}
-	if r.asksOutward(l) {
-		m = taint.Stricter(m, confirm)
-	}
-	if r.gate.blind && l >= r.from {
-		m = restrict
-	}
-	return m
+	return pl.rule.table.modes[l]
 }
 
+// levelAlone reports whether a call waits for a person only because of what came into the conversation: it would pass unasked in
+// one that has only read local content, and nothing that the owner or the dangerous list says asks about it. Such a question may
+// be answered by an auditor; any other is a person's.
+func (pl *Plan) levelAlone(v *Verdict) bool {
+	return v.Mode == confirm && pl.gate == (gate{}) && pl.ruled(local) == allow &&
+		!pl.rule.asks[v.Level] && !v.ownerAsks && (v.Rule == "taintPolicy" || v.Rule == escalation)
+}
+
+// knownRule is the id of the rule for commands.
+const knownRule = "known-command"
+
 // AllowingRules are the ids of the rules that let a call pass which waits only because of what came into the conversation.
-func AllowingRules() []string { return []string{seenRule, lookRule} }
+func AllowingRules() []string { return []string{knownRule} }
+
+// allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It never passes
+// where the conversation holds a secret or the call bears one, nor under the profile strict; and what runs files of the workspace
+// only where a person has seen all that was written there.
+func (j *judgement) allowKnown() {
+	v := j.view
+	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.strict || v.Lost || v.Secret != "" || v.Secrets == session.Holds || v.Bears {
+		return
+	}
+	text := "This only looks at files in the workspace, as read does, so it may run."
+	if j.Effect == command.Local {
+		if v.Workspace != session.AllSeen {
+			return
+		}
+		text = "This builds, tests or looks at what is in the workspace, and nothing was written there unseen, so it may run."
+	}
+	j.out.Mode, j.out.LevelAlone = allow, false
+	j.out.add(knownRule, text, allow)
+}
+
+// command says what is not known of the call's command; "" where that is not why it asks.
+func (j *judgement) command() string {
+	switch {
+	case j.Line == nil:
+		return ""
+	case j.Effect == command.Local && j.view.Workspace != session.AllSeen && j.view.Workspace != "":
+		return "Files were written in the workspace that you have not seen. Look at them, then `.reset-trust " + j.view.Workspace + "` lets builds run unasked again."
+	case j.Line.Network:
+		return "This reaches the network."
+	}
+	return j.Line.Why
+}
+
+// gateSecrets asks before a conversation that has read secrets sends anything away, and before any call gives a secret away, at
+// every level.
+func (j *judgement) gateSecrets() {
+	if !j.Leaves {
+		return
+	}
+	var why string
+	switch {
+	case j.view.Bears:
+		why = "This holds what looks like a password or a key, and would send it out."
+	case j.Gives != "":
+		why = "This would send out " + j.Gives + ", where secrets are kept."
+	case bringsSecret(j.view):
+		why = "This holds text that the agent read where secrets are kept, and would send it out."
+	case j.policy.gated && j.view.Secret != "":
+		why = "The agent has read " + j.view.Secret + " and this would send data out."
+	case j.view.Unread:
+		why = "This could not be compared in full with what the agent read where secrets are kept, and would send data out."
+	default:
+		return
+	}
+	j.out.Mode, j.out.Secret = taint.Stricter(j.out.Mode, confirm), true
+	j.out.add(secretsRule, why, j.out.Mode)
+}
+
+// secretsRule is the id of the rule.
+const secretsRule = "secrets"
+
+// bringsSecret reports whether an argument holds something that a call returned which read secrets.
+func bringsSecret(view *session.View) bool {
+	for _, o := range view.Origins {
+		if o.From == session.FromTool && o.Secret {
+			return true
+		}
+	}
+	return false
+}
 
 // firsts are the rules that gave the tool its mode, before any tightening.
 func (r *rule) firsts() (out [taint.Levels]Step) {
@@ -233,14 +283,77 @@ func (r *rule) begins() string {
 	return "This tool"
 }
 
-func (r *ruling) agent() string {
-	if r.set.agent == "" {
+func (pl *Plan) agent() string {
+	if pl.set.agent == "" {
 		return "The call names no agent, so the strictest agent's rules hold: "
 	}
-	return "Your rules for the agent " + r.set.agent + " are stricter: "
+	return "Your rules for the agent " + pl.set.agent + " are stricter: "
 }
 
 // closed says that a tool is no freer at a level than at a more trusted one.
-func (r *ruling) closed(m taint.Mode) string {
-	return "Your policy " + verbs[m] + " " + r.rule.called() + " in more trusted conversations, and so in this one."
+func (r *rule) closed(m taint.Mode) string {
+	return "Your policy " + verbs[m] + " " + r.called() + " in more trusted conversations, and so in this one."
+}
+
+// asks says at which levels an override or the dangerous list wants a person or
+// refuses. What it says of a more trusted level holds for the less trusted ones.
+func (t *table) asks() (out [taint.Levels]bool) {
+	asks := false
+	for _, l := range taint.All() {
+		asks = asks || t.raw[l] != allow && t.origin[l] != byPolicy
+		out[l] = asks
+	}
+	return out
+}
+
+// LevelAlone lists the levels at which some tool waits for a person only because
+// of what came into the conversation.
+func (p *Policy) LevelAlone() []taint.Level {
+	var out []taint.Level
+	for _, l := range taint.All() {
+		for _, r := range p.global.rules {
+			if r.inScope && !r.wrapper && r.table.modes[l] == confirm && r.table.modes[local] == allow && !r.asks[l] {
+				out = append(out, l)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// The two patterns in which calls that are each permitted do harm together. They
+// name what is going on for the person who is asked; they decide nothing.
+const (
+	rogueAction    = "injection-rogue-action"
+	lethalTrifecta = "lethal-trifecta"
+
+	rogueText    = "The agent has read outside content and now wants to act on something."
+	trifectaText = "The agent has read outside content and secrets, and this could send them out."
+	unknownText  = "We don't know who started this run, and this changes or sends something."
+)
+
+// namePattern marks a sink in a tainted conversation and says which pattern it
+// completes. Where nothing came in that is known of, and the level is bad only
+// because the client does not say who started the run, it says that instead.
+func (j *judgement) namePattern() {
+	acts := j.sink || j.policy.strict && (j.rule.strictSink || j.rule.opens && j.Leaves)
+	acts = acts || j.out.Secret
+	if !acts || j.gate.rule != "" || j.out.Level < j.policy.from {
+		return
+	}
+	j.out.Tainted = true
+	if j.out.Mode == allow {
+		return
+	}
+	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: rogueText}
+	unknown := j.Initiator.Unknown && (j.view.Worst.Label == j.Initiator.Why || j.view.Worst.Level < j.out.Level)
+	switch holds := j.view.Secrets == session.Holds || j.out.Secret; {
+	case unknown && holds:
+		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}
+	case unknown:
+		step.Text = unknownText
+	case holds:
+		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: trifectaText}
+	}
+	j.out.Why = slices.Insert(j.out.Why, 1, step) // after the level: the last step is the rule that decided
 }

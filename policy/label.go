@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,91 +9,54 @@ import (
 // maxLabel is how many characters a source's label has at most.
 const maxLabel = 80
 
-// hostParams and fileParams hold what a source is best known by.
+// hostParams and pathParams hold what a source is best known by.
 var (
-	hostParams = []param{paramURL, paramTargetURL, paramURI}
-	fileParams = []param{paramPath, paramFilePath, paramFilePathCamel, paramFile}
+	hostParams = []string{"url", "targetUrl", "uri"}
+	pathParams = []string{"path", "file_path", "filePath", "file"}
 )
 
-// label names a call as a source: the tool, and the host or the file it reads.
-// It never holds more of an address than its host: what else is in it may be
-// a password, a token or a message.
-func label(tool string, t *text, fetcher string) string {
-	return bounded(tool, hint(t, fetcher))
-}
-
-func hint(t *text, fetcher string) string {
-	for _, p := range hostParams {
-		if v := t.param(p); v != "" {
-			return hostOf([]byte(v))
+// label names a call as a source: the tool, and the host or the file it reads. It never holds more of an address than its host:
+// what else is in it may be a password, a token or a message.
+func (s *said) label(tool string) string {
+	if v := s.top(hostParams...); v != "" {
+		return bounded(tool, hostOf(v))
+	}
+	if v := s.top(pathParams...); v != "" && !strings.Contains(v, "://") {
+		return bounded(tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
+	}
+	for i := range s.args {
+		if strings.Contains(s.args[i].value, "://") {
+			return bounded(tool, hostOf(s.args[i].value))
 		}
 	}
-	for _, p := range fileParams {
-		if v := t.param(p); v != "" && !strings.Contains(v, "://") {
-			return v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:]
-		}
-	}
-	if bytes.Contains(t.values, []byte("://")) {
-		return hostOf(t.values)
-	}
-	return fetcher
+	return bounded(tool, "")
 }
 
-// hostOf is the host of the first URL in b, or of b itself.
-func hostOf(b []byte) string {
-	if i := bytes.Index(b, []byte("://")); i >= 0 {
-		b = b[i+3:]
+// hostOf is the host of the first address in a text, or of the text itself.
+func hostOf(text string) string {
+	if _, after, found := strings.Cut(text, "://"); found {
+		text = after
 	}
-	host, _ := hostAt(b)
+	text = strings.TrimLeft(text, "/")
+	if end := strings.IndexAny(text, "/?#\\ \"'<>\n"); end >= 0 {
+		text = text[:end]
+	}
+	text = text[strings.LastIndexByte(text, '@')+1:]
+	if end := strings.IndexByte(text, ']'); end > 0 && text[0] == '[' {
+		return text[1:end]
+	}
+	host, _, _ := strings.Cut(text, ":")
 	return host
-}
-
-// maxHost is the longest name that is looked at.
-const maxHost = 255
-
-// hostAt reads the host at the start of an authority.
-func hostAt(b []byte) (host string, rest []byte) {
-	b = bytes.TrimLeft(b, "/")
-	end := bytes.IndexAny(b, "/?#\\ \"'<>\x00")
-	if end < 0 {
-		end = len(b)
-	}
-	authority := b[:min(end, 2*maxHost)]
-	authority = authority[bytes.LastIndexByte(authority, '@')+1:]
-	if end := bytes.IndexByte(authority, ']'); end > 0 && authority[0] == '[' {
-		return string(authority[1:end]), authority[end+1:]
-	}
-	name, port, found := bytes.Cut(authority, []byte{':'})
-	if found {
-		return string(name), append([]byte{':'}, port...)
-	}
-	return string(name), nil
 }
 
 // bounded joins the words, shows what would not print, and keeps to the limit.
 func bounded(tool, hint string) string {
-	s := tool
-	if hint != "" {
-		s = tool + " " + hint
-	}
-	if len(s) <= maxLabel && isPlain(s) {
-		return strings.TrimSpace(s)
-	}
+	s := strings.TrimSpace(tool + " " + hint[:min(len(hint), 4*maxLabel)])
 	s = strings.TrimSpace(strings.Map(printable, s))
 	if utf8.RuneCountInString(s) <= maxLabel {
 		return s
 	}
 	return string([]rune(s)[:maxLabel-1]) + "…"
-}
-
-// isPlain reports whether s is nothing but ASCII that prints.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 func printable(r rune) rune {
@@ -103,3 +65,6 @@ func printable(r rune) rune {
 	}
 	return '?'
 }
+
+// SourceLabel names what a tool returned, as a call's own label does.
+func SourceLabel(tool, origin string) string { return bounded(tool, origin) }

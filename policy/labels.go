@@ -39,19 +39,6 @@ type Tool struct {
 	Safe *bool `yaml:"safe"`
 }
 
-// Goes are the params that say where a call goes, for the person who is asked about it.
-// Unlike Destinations they are given also where no grant may cover the call.
-func (pl *Plan) Goes() []string {
-	if pl.rule == nil {
-		return nil
-	}
-	return pl.rule.goes
-}
-
-// Unsure reports whether no label says which of a call's arguments say where it
-// goes, nor that there are none.
-func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.unsure }
-
 // readTools lays the owner's labels over the shipped ones.
 func (b *builder) readTools() {
 	for key, name := range b.named("tools", slices.Sorted(maps.Keys(b.config.Tools))) {

@@ -3,7 +3,7 @@ package policy
 import (
 	"strconv"
 
-	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -30,7 +30,6 @@ type loop struct {
 	yeses     int
 	over      bool       // the iteration is at the cap
 	mode      taint.Mode // at the cap
-	ended     bool       // a person said no at the cap, and the call is one that is counted apart
 }
 
 // mostYeses is how often a yes at the cap doubles it.
@@ -39,35 +38,12 @@ const mostYeses = 10
 // runCap limits the calls of a run that do not tell their iteration: an iteration
 // may make many calls, so the two are not the same. It also limits a run that told
 // iterations before and no longer does: the last one would bind for ever or never.
-func (p *Policy) runCap(c *toolcall.Call) int {
-	if c.Context.RunID == "" || c.Context.Iteration != nil {
+// What only looks, builds or tests does not count.
+func (p *Policy) runCap(c *toolcall.Call, pl *Plan) int {
+	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything || pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
 		return 0
 	}
 	return p.calls
-}
-
-// calmCalls is how many times more calls a run may make that are counted apart, see [planner.isCalm].
-const calmCalls = 10
-
-// countApart has a call counted apart from those that act.
-func (pl planner) countApart(c *toolcall.Call, does *command.Command, from taint.Level) {
-	if pl.Calm = pl.RunCap > 0 && c.Iteration() == nil && pl.isCalm(does, from); pl.Calm {
-		pl.RunCap *= calmCalls
-	}
-}
-
-// isCalm reports whether a call only looks at what is here, or builds and tests in the workspace: a coding agent makes
-// hundreds of them in one turn. Such calls are counted apart from those that act. One that reads secrets, deletes, writes
-// a file, leaves the machine or brings outside content in is not among them, and neither is one that we can't read.
-func (pl planner) isCalm(does *command.Command, from taint.Level) bool {
-	r := pl.rule
-	if pl.gate.rule != "" || pl.Secret != "" || pl.Gives != "" || pl.Raise >= from || does.Destroys {
-		return false
-	}
-	if pl.Shell {
-		return does.Harmless() && pl.Writes == WritesNothing || pl.Workspace && does.Builds()
-	}
-	return r.safe && !r.strictSink && !pl.Leaves
 }
 
 // Counts reports whether the plan depends on what people said of the run at its
@@ -89,9 +65,6 @@ func (pl *Plan) Loop(yeses int, stopped bool) {
 		l.mode = restrict
 	}
 	pl.RunCap <<= yeses
-	if l.ended = stopped && pl.Calm; l.ended {
-		pl.Modes = taint.Every(restrict)
-	}
 	if l.over = l.iteration != nil && *l.iteration >= l.cap<<yeses; l.over {
 		pl.Modes = pl.Modes.Stricter(taint.Every(l.mode))
 	}
@@ -116,16 +89,10 @@ func (j *judgement) explainLoop() {
 	case l.over:
 		rule = "iterations"
 		text = "The model was called " + strconv.Itoa(*l.iteration+1) + " times in this run, and your limit is " + strconv.Itoa(l.cap<<l.yeses) + "."
-	case l.ended:
-		j.out.Mode, j.out.AtCap = restrict, true
-		j.out.add("run-cap", "You denied a call of this run at its limit, so it makes no more calls.", restrict)
-		return
 	case j.view.Capped && j.view.Mode == restrict:
 		j.out.Mode, j.out.AtCap = restrict, true
 		j.out.add("run-cap", "The run has used up its iterations.", restrict)
 		return
-	case j.view.Capped && j.Calm:
-		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(j.RunCap)+" calls that only look, build and test, which is your limit."
 	case j.view.Capped:
 		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(j.RunCap)+" calls, which is your limit."
 	default:
@@ -137,6 +104,3 @@ func (j *judgement) explainLoop() {
 	}
 	j.out.add(rule, text, j.out.Mode)
 }
-
-// SourceLabel names what a tool returned, as a call's own label does.
-func SourceLabel(tool, origin string) string { return bounded(tool, origin) }

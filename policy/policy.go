@@ -42,9 +42,9 @@ type Policy struct {
 	agents  map[string]*ruleset // by lower-case id
 	noAgent *ruleset            // for calls that name no agent
 	guard   *guard
-	secrets secretIndex
-	inside  []string // the directories that the owner trusts; nil: all
-	gated   bool     // a conversation that has read secrets asks before anything leaves the machine
+	inside  []string   // the directories that the owner trusts; nil: all
+	asks    beginnings // the commands that a coding agent asks about each time
+	gated   bool       // a conversation that has read secrets asks before anything leaves the machine
 
 	declared []*declared
 
@@ -70,7 +70,7 @@ type rule struct {
 	trust     []*trustRule
 	sinkModes taint.Row          // the modes of a call that acts, whatever the tool usually does
 	getting   taint.Row          // of a call that fetches from an address, as web_fetch does
-	looking   taint.Row          // of a call that only looks at a page, as web_fetch does
+	looking   taint.Row          // of a call that only looks at what a command printed, as read does
 	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
 	writes    bool               // it only writes to people: its text is no command
 	goes      []string           // params that say where a call goes; nil: unknown, or that is not what matters

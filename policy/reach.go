@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -30,8 +31,8 @@ func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && 
 
 // reacher is how a tool names other sessions.
 type reacher struct {
-	params []param // where a session key may stand
-	vague  []param // what names a session in a way taint can't follow
+	params []string // where a session key may stand
+	vague  []string // what names a session in a way taint can't follow
 	sends  bool
 	reads  bool
 	own    bool // naming none means the call's own session
@@ -39,25 +40,25 @@ type reacher struct {
 
 // A send may be answered, and the answer is read: both ways.
 var reachers = map[string]*reacher{
-	"sessions_send":      {params: []param{paramSessionKey, paramSession, paramTarget, paramKey}, vague: []param{paramLabel}, sends: true, reads: true},
-	"conversations_send": {params: []param{paramSessionKey}, sends: true, own: true},
-	"conversations_turn": {params: []param{paramSessionKey}, sends: true, reads: true, own: true},
-	"sessions_history":   {params: []param{paramSessionKey, paramSession, paramKey}, vague: []param{paramLabel}, reads: true},
-	"sessions_search":    {params: []param{paramSessionKey}, reads: true},
-	"transcripts":        {params: []param{paramSessionKey}, reads: true},
-	"session_status":     {params: []param{paramSessionKey}, reads: true, own: true},
+	"sessions_send":      {params: []string{"sessionKey", "session", "target", "key"}, vague: []string{"label"}, sends: true, reads: true},
+	"conversations_send": {params: []string{"sessionKey"}, sends: true, own: true},
+	"conversations_turn": {params: []string{"sessionKey"}, sends: true, reads: true, own: true},
+	"sessions_history":   {params: []string{"sessionKey", "session", "key"}, vague: []string{"label"}, reads: true},
+	"sessions_search":    {params: []string{"sessionKey"}, reads: true},
+	"transcripts":        {params: []string{"sessionKey"}, reads: true},
+	"session_status":     {params: []string{"sessionKey"}, reads: true, own: true},
 }
 
-func (r *rule) reach(c *toolcall.Call, t *text) Reach {
+func (r *rule) reach(c *toolcall.Call, s *said) Reach {
 	var out Reach
 	if c.Tool == "automations" {
-		if out.Schedules = !quiet[t.param(paramAction)]; out.Schedules {
-			out.Sends, out.BlindSend = scheduledInto(c)
-			out.scheduled(c, t)
+		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
+			out.Sends, out.BlindSend = scheduledInto(c, s)
+			out.scheduled(s)
 		}
 		return out
 	}
-	if looksAtCommands(c) { // the command may be of an earlier context window of this session
+	if polls(c.Tool, s) { // the command may be of an earlier context window of this session
 		if out.BlindRead = c.Context.SessionKey == ""; !out.BlindRead {
 			out.Reads = []string{c.Context.SessionKey}
 		}
@@ -70,7 +71,7 @@ func (r *rule) reach(c *toolcall.Call, t *text) Reach {
 	if r.reaches == nil {
 		return out
 	}
-	keys, blind := r.reaches.keys(c, t)
+	keys, blind := r.reaches.keys(c, s)
 	if r.reaches.sends {
 		out.Sends, out.BlindSend = keys, blind
 	}
@@ -93,15 +94,15 @@ func showsMessages(c *toolcall.Call) bool {
 
 // quiet are the actions of automations after which nothing runs that would not
 // have run before. Whatever else there is, or will be, counts.
-var quiet = words("list status get remove")
+var quiet = setOfWords("list status get remove")
 
 // keys are the other sessions a call names; blind means that it also, or only,
 // means one that it does not name by its key.
-func (r *reacher) keys(c *toolcall.Call, t *text) (keys []string, blind bool) {
+func (r *reacher) keys(c *toolcall.Call, s *said) (keys []string, blind bool) {
 	named := false
-	agent := cmp.Or(t.param(paramAgentID), c.Agent())
+	agent := cmp.Or(s.top("agentId"), c.Agent())
 	for _, p := range r.params {
-		v := strings.TrimSpace(t.param(p))
+		v := strings.TrimSpace(s.top(p))
 		if v == "" || r.own && v == "current" {
 			continue
 		}
@@ -113,7 +114,7 @@ func (r *reacher) keys(c *toolcall.Call, t *text) (keys []string, blind bool) {
 		}
 	}
 	for _, p := range r.vague {
-		if t.param(p) != "" {
+		if s.top(p) != "" {
 			blind = true
 		}
 	}
@@ -143,5 +144,70 @@ func sessionKeys(v, agent string) ([]string, bool) {
 		return []string{v, "agent:" + agent + ":" + v}, true
 	default:
 		return nil, false
+	}
+}
+
+// scheduledInto are the sessions that an automation, or a wake-up, puts a text
+// into. A run of its own starts at the agent's automation floor; but a text that
+// waits in a session until someone writes there comes in with that person's
+// message, and nothing tells it apart then. blind means that a session is named
+// in a way taint can't follow.
+func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
+	agents, events := []string{c.Agent()}, false
+	var named []string
+	for i := range s.args {
+		value := s.args[i].value
+		switch s.args[i].name {
+		case "agentid", "agent":
+			agents = append(agents, strings.ToLower(strings.TrimSpace(value)))
+		case "sessionkey":
+			named = append(named, value)
+		case "sessiontarget":
+			events = events || value == "main"
+			if key, ok := strings.CutPrefix(value, "session:"); ok {
+				named = append(named, key)
+			}
+		case "kind", "action":
+			events = events || value == "systemEvent" || value == "wake"
+		}
+	}
+	for _, agent := range agents {
+		if events {
+			named = append(named, "agent:"+agent+":main")
+		}
+	}
+	for _, key := range named {
+		for _, agent := range agents {
+			forms, ok := sessionKeys(strings.TrimSpace(key), agent)
+			keys, blind = append(keys, forms...), blind || !ok
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == c.Context.SessionKey })
+	return keys, blind
+}
+
+// changing are the actions of automations that change one job, which they name, or
+// let it run.
+var changing = setOfWords("update next_check run")
+
+// scheduled says which job a call is about.
+func (r *Reach) scheduled(s *said) {
+	isolated, named := false, map[string]bool{}
+	for i := range s.args {
+		switch a := &s.args[i]; {
+		case a.path == "id" || a.path == "jobId":
+			named[session.JobID(a.value)] = true
+		case a.name == "sessiontarget":
+			isolated = a.value == "isolated"
+		case a.name == "name" && r.JobName == "":
+			r.JobName = a.value
+		}
+	}
+	r.Into = !isolated
+	if changing[s.top("action")] && len(named) == 1 {
+		for id := range named {
+			r.Job, r.Unchanged = id, id != "" && s.top("action") == "run"
+		}
 	}
 }

@@ -1,11 +1,10 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/command"
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -15,103 +14,81 @@ type Risk string
 
 // The risks, the worst first.
 const (
-	RunsDownloaded   Risk = "runs downloaded code"
+	RunsDownloaded   Risk = "joins the network with another command"
 	DeletesFiles     Risk = "deletes files"
 	CantBeUndone     Risk = "can't be undone"
+	Pays             Risk = "pays or orders"
+	ChangesSettings  Risk = "changes settings or starts an agent"
+	Publishes        Risk = "publishes or administers"
 	HoldsSecret      Risk = "holds a secret"
 	NewRecipient     Risk = "new recipient"
 	OutsideWorkspace Risk = "outside the workspace"
 	LeavesMachine    Risk = "leaves the machine"
 )
 
-// Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned, see [Plan.Strangers].
+// Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned, see
+// [Plan.Strangers].
 func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out []Risk) {
-	deletes := pl.parsed != nil && pl.parsed.Deletes || c.Tool == "apply_patch" && deletesByPatch(c)
-	for _, r := range []struct {
+	line, r := pl.Line, pl.rule
+	if line == nil {
+		line = &command.Line{}
+	}
+	s := read(c)
+	g := pl.policy.ground(c, s)
+	at := g.of(line)
+	files := []string(nil)
+	if fileWriters[c.Tool] {
+		files = s.files(c.Tool)
+	}
+	deletes := deleting.of(line) != nil || c.Tool == "apply_patch" && slices.ContainsFunc(s.args, func(a argument) bool { return strings.Contains(a.value, "*** Delete File:") })
+	for _, one := range []struct {
 		risk Risk
 		so   bool
 	}{
-		{RunsDownloaded, pl.parsed != nil && pl.parsed.Fetched},
+		{RunsDownloaded, line.Joined && line.Network},
 		{DeletesFiles, deletes},
-		{CantBeUndone, !deletes && cantBeUndone(pl.parsed, pl.rule, c)},
-		{HoldsSecret, view.Bears || pl.Gives != "" || pl.Secret != "" && pl.Secret != ofCode && pl.Secret != ofShell || bringsSecret(view)},
+		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive(s.top("action")))},
+		{Pays, r.money},
+		{ChangesSettings, r.dangerous || slices.ContainsFunc(pl.stages, func(s stage) bool { return s.rule == settingsRule || s.rule == inputRule })},
+		{Publishes, pl.policy.asks.of(line) != nil},
+		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},
 		{NewRecipient, stranger},
-		{OutsideWorkspace, writesOutside(pl.inside, pl.parsed, c)},
-		{LeavesMachine, pl.leavesMachine()},
+		{OutsideWorkspace, line.Effect != command.Look && at.outside(line) != "" || slices.ContainsFunc(files, func(name string) bool {
+			return !relative(g.resolve(name)) && !g.holds(name) && !isTemporary(g.resolve(name))
+		})},
+		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !fileWriters[r.name])},
 	} {
-		if r.so {
-			out = append(out, r.risk)
+		if one.so {
+			out = append(out, one.risk)
 		}
 	}
 	return out
 }
 
-func cantBeUndone(parsed *command.Command, rule *rule, c *toolcall.Call) bool {
-	for at, value := range c.Strings {
-		if at == "action" && destructive(value) {
-			return true
-		}
-	}
-	return parsed != nil && parsed.Destroys || rule != nil && rule.destructive || c.Hints.Destroys()
-}
+// Marked reports whether a call bears the mark of a risk by itself, so that nothing but a yes to this very call lets it pass.
+func (pl *Plan) Marked() bool { return !pl.Grantable }
 
-// deletesByPatch reports whether a patch deletes a file.
-func deletesByPatch(c *toolcall.Call) bool {
-	for _, value := range c.Strings {
-		for line := range strings.Lines(value) {
-			if strings.HasPrefix(line, "*** Delete File:") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// writesOutside reports whether a call writes a file that is not below the workspace nor in the owner's directories.
-func writesOutside(inside []string, parsed *command.Command, c *toolcall.Call) bool {
-	var files []string
-	switch {
-	case parsed != nil:
-		files = parsed.Writes
-	case fileWriters[c.Tool]:
-		files = filesOf(c.Tool, c.Strings)
-	}
-	return slices.ContainsFunc(files, func(name string) bool {
-		clean := path.Clean(name)
-		return !strings.HasPrefix(clean, "/tmp/") && !strings.HasPrefix(clean, "/dev/") && !within(name, inside)
-	})
-}
-
-// leavesMachine reports whether we know that something leaves the machine. A command or a tool that we don't know may do that too.
-func (pl *Plan) leavesMachine() bool {
-	switch {
-	case pl.rule == nil || !pl.rule.known:
-		return false
-	case pl.parsed != nil:
-		return pl.parsed.Network() || pl.rule.leaves
-	}
-	return pl.Leaves && !fileWriters[pl.rule.name]
-}
-
-// recipientParams say whom a call reaches, in lower case.
-var recipientParams = words("to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees guests")
-
-// Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is nil where none of the
-// user's messages is known.
+// Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is nil where
+// none of the user's messages is known.
 func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 	if view.Origins == nil || !knowsUser(c, view) {
 		return nil
 	}
-	for at, value := range c.Strings {
-		if at == value || !recipientParams[strings.ToLower(topOf(at))] || !pl.isRecipient(at, value) {
+	s := read(c)
+	for i := range s.args {
+		a := &s.args[i]
+		if !recipientParams[strings.ToLower(topOf(a.path))] || !pl.isRecipient(a.path, a.value) {
 			continue
 		}
-		if from := view.Origins.At(at).From; (from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, value) {
-			out = append(out, value)
+		if from := view.Origins.At(a.path).From; (from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, a.value) {
+			out = append(out, a.value)
 		}
 	}
 	return out
 }
+
+// recipientParams say whom a call reaches, in lower case.
+var recipientParams = setOfWords("to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees guests")
 
 // isRecipient reports whether an argument says whom a call reaches: the tool's labels say so, or it is an address.
 func (pl *Plan) isRecipient(at, value string) bool {
@@ -134,25 +111,26 @@ func knowsUser(c *toolcall.Call, view *session.View) bool {
 	return false
 }
 
-// Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is nil where there is no such message.
+// Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is nil where
+// there is no such message.
 func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
 	messages := c.OwnerMessages()
-	if len(messages) == 0 {
+	if len(messages) == 0 || !pl.Leaves {
 		return nil
 	}
-	var hosts []string
-	if pl.parsed != nil {
-		for _, h := range pl.parsed.Hosts {
-			hosts = append(hosts, h.Name)
-		}
-	} else if pl.leavesMachine() {
-		for at, value := range c.Strings {
-			if at != value && strings.Contains(value, "://") && !strings.ContainsAny(value, " \n") {
-				hosts = append(hosts, hostOf([]byte(value)))
-			}
+	var addresses []string
+	if pl.Line != nil {
+		addresses = pl.Line.Words
+	} else {
+		for _, a := range read(c).args {
+			addresses = append(addresses, a.value)
 		}
 	}
-	for _, host := range hosts {
+	for _, address := range addresses {
+		if !strings.Contains(address, "://") || strings.ContainsAny(address, " \n") {
+			continue
+		}
+		host := hostOf(address)
 		if host != "" && !slices.Contains(out, host) && !slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(strings.ToLower(m), domainOf(host)) }) {
 			out = append(out, host)
 		}
@@ -167,4 +145,9 @@ func domainOf(host string) string {
 		labels = labels[n-2:]
 	}
 	return strings.Join(labels, ".")
+}
+
+// Unclear reports whether we don't know what a call does, or it sends something away.
+func (pl *Plan) Unclear() bool {
+	return !pl.rule.known || pl.Leaves || pl.Line != nil && pl.Line.Effect == command.Anything
 }

@@ -132,20 +132,6 @@ func (r *rule) tightened(other *rule) *rule {
 	return &c
 }
 
-// insteadOf makes it the rule of a call of another tool, in the scope of that. Where that is stricter, it stays so, unless the owner's override is for this.
-func (r *rule) insteadOf(other *rule) *rule {
-	c := *r
-	c.inScope = c.inScope || other.inScope
-	a, b := &c.table, &other.table
-	for l := range b.modes {
-		if a.origin[l] != byOverride && a.origin[l] != byOverrideAny && b.modes[l] > a.modes[l] {
-			a.origin[l], c.first[l] = b.origin[l], other.first[l]
-			a.raw[l], a.closed[l], a.escalated[l], a.reclosed[l], a.modes[l] = b.raw[l], b.closed[l], b.escalated[l], b.reclosed[l], b.modes[l]
-		}
-	}
-	return &c
-}
-
 func levelNames(levels []taint.Level) string {
 	names := make([]string, 0, len(levels))
 	for i, l := range levels {

@@ -26,8 +26,8 @@ func TestSeed003Scope(t *testing.T) {
 			p := must(t, policy.Config{Profile: "paranoid", Scope: r.scope})
 			for _, tool := range tools {
 				plan := p.Plan(call(tool, `{}`))
-				if want := slices.Contains(strings.Fields(r.in), tool); plan.InScope != want {
-					t.Errorf("%s in scope: %v, want %v", tool, plan.InScope, want)
+				if want := slices.Contains(strings.Fields(r.in), tool); plan.InScope() != want {
+					t.Errorf("%s in scope: %v, want %v", tool, plan.InScope(), want)
 				}
 			}
 		})
@@ -62,7 +62,7 @@ func TestSeed003AnAgentsScopeOnlyAdds(t *testing.T) {
 				for _, tool := range tools {
 					c := call(tool, `{}`)
 					c.Context.AgentID, c.Context.SessionKey = agent, "k"
-					if p.Plan(c).InScope {
+					if plan := p.Plan(c); plan.InScope() {
 						got = append(got, tool)
 					}
 				}

@@ -107,7 +107,7 @@ func (r *rule) believing(h *toolcall.Hints) *rule {
 const listedEnd = "_listed"
 
 // listable are the requests of which the gate says it.
-var listable = words("resources/read resources/subscribe resources/unsubscribe prompts/get")
+var listable = setOfWords("resources/read resources/subscribe resources/unsubscribe prompts/get")
 
 // allListed, after the prefix of a server or of none, is what such requests count as of which the owner says nothing.
 const (

@@ -66,10 +66,6 @@ const (
 	untrusted = taint.Untrusted
 )
 
-// openShell is what a command of exec_open counts as that runs what comes in as its input. Codex types into it
-// without asking.
-const openShell = "open_shell"
-
 //go:embed tools.txt
 var toolsText string
 

@@ -1,93 +1,111 @@
 package policy
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/command"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// What is written into files of these names, or below directories of these names,
-// runs later or is sent later, or another program copies it off the machine. The names are in lower
-// case. A synced folder may have more words after its name: OneDrive - Acme.
+// Writing is what a call may write into files, as far as a person has seen that.
+type Writing uint8
+
+// What a call may write.
+const (
+	WritesNothing Writing = iota
+	WritesShown           // what the call says, or makes of what is here: seen by the person who allows it and reads all of it
+	WritesInstall         // packages: seen in a clean conversation, or by the person who allows it
+	WritesUnseen          // what it brings in, or we can't tell
+)
+
+// fileWriters are the tools that write the files which they name, and nothing else. fileReaders show what is in files.
+// unseenWriters may write into the workspace what no card shows as it will be; savers do where they are given a name.
 var (
-	runLater = words(`.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
-		.kshrc .cshrc .tcshrc .login .inputrc .xinitrc .xprofile .xsession .xsessionrc .envrc .pam_environment .vimrc .exrc .emacs .tmux.conf
-		.config .git .gitconfig .gitmodules .github .gitlab-ci.yml .husky .pre-commit-config.yaml .vscode .idea .ssh .netrc .npmrc .yarnrc .curlrc .wgetrc
-		autostart launchagents launchdaemons systemd init.d cron.d cron.daily cron.hourly cron.weekly cron.monthly crontab crontabs profile.d rc.local startup`)
-	synced = []string{"dropbox", "onedrive", "icloud", "icloud drive", "mobile documents", "cloudstorage", "google drive", "googledrive", "my drive",
-		"nextcloud", "owncloud", "syncthing", "pcloud drive", "pclouddrive", "proton drive", "megasync"}
+	fileWriters   = map[string]bool{"write": true, "edit": true, "apply_patch": true, "notebook_edit": true}
+	fileReaders   = setOfWords("read read_file grep pdf view_image image file_fetch dir_fetch memory_get")
+	unseenWriters = setOfWords("file_write computer dir_fetch plugins openclaw skill_workshop")
+	savers        = setOfWords("browser canvas nodes transcripts image_generate video_generate music_generate tts " +
+		"mcp__playwright__browser_snapshot mcp__playwright__browser_take_screenshot mcp__playwright__browser_console_messages mcp__playwright__browser_network_requests")
+	savingParams = setOfWords("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile destination dest")
 )
 
-// fileWriters are the tools that write the files which they name, and nothing else.
-var fileWriters = words("write edit apply_patch notebook_edit")
-
-// writesOut reports whether content leaves the machine later from one of the files that a call writes.
-func writesOut(files []string) bool {
-	return slices.ContainsFunc(files, func(name string) bool {
-		for part := range plainParts(name) {
-			if runLater[part] || slices.ContainsFunc(synced, func(s string) bool { return part == s || strings.HasPrefix(part, s+" ") }) {
-				return true
-			}
-		}
-		return false
-	})
+func setOfWords(text string) map[string]bool {
+	out := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		out[word] = true
+	}
+	return out
 }
 
-// instructions are what agents obey in later conversations, or start: files of these names, and directories.
-var instructions = words(`claude.md claude.local.md agents.md agents.override.md gemini.md soul.md tools.md identity.md user.md heartbeat.md bootstrap.md boot.md agent.md qwen.md memory.md skill.md copilot-instructions.md
-	.claude .codex .gemini .opencode .cursor .cursorrules .windsurf .windsurfrules .clinerules .roo .kiro .junie .goosehints .aider.conf.yml .agents .mcp.json mcp.json opencode.json opencode.jsonc`)
+// writing says what a call may write. A tool that acts and is not in our table may write anything.
+func (pl *Plan) writing(s *said, g ground) Writing {
+	r := pl.rule
+	switch {
+	case fileWriters[r.name]:
+		return WritesShown
+	case pl.Line != nil && (pl.Line.Effect != command.Anything && r.startsHere()):
+		return WritesNothing
+	case pl.Line != nil && pl.Line.Install:
+		return WritesInstall
+	case pl.Line != nil:
+		at := g.of(pl.Line)
+		if pl.Raise <= taint.Local && !pl.Line.Network && r.startsHere() && at.outside(pl.Line) == "" && at.holds(".") {
+			return WritesShown
+		}
+		return WritesUnseen
+	case r.sink && !IsShipped(r.name), unseenWriters[r.name], pl.saves(s):
+		return WritesUnseen
+	}
+	return WritesNothing
+}
 
-// writesForLater reports whether a call writes a file that runs later, that agents obey later, or that is outside a coding agent's workspace. A lasting yes to writing is none for these.
-func (pl *Plan) writesForLater(c *toolcall.Call, t *text) bool {
+// saves reports whether a call names a file in which its tool puts what it gets: browser download path=Makefile.
+func (pl *Plan) saves(s *said) bool {
+	return savers[pl.rule.name] &&
+		slices.ContainsFunc(s.args, func(a argument) bool { return savingParams[a.name] && a.value != "" })
+}
+
+var (
+	runsLater   = setOf("runs later")
+	othersWrote = patternsOf("others wrote")
+)
+
+// writesForLater reports whether a call writes a file that runs later, or that agents obey later. A lasting yes to writing is
+// none for these.
+func (pl *Plan) writesForLater(s *said) bool {
 	if !fileWriters[pl.rule.name] {
 		return false
 	}
-	files := filesOf(c.Tool, t.strings)
-	return len(files) == 0 || fileWriters[c.Tool] && writesOut(files) || slices.ContainsFunc(files, func(name string) bool {
-		for part := range plainParts(name) {
-			if instructions[part] {
-				return true
-			}
-		}
-		return codingAgents[c.Agent()] && len(pl.inside) > 0 && !within(name, pl.inside)
+	files := s.files(pl.rule.name)
+	return len(files) == 0 || slices.ContainsFunc(files, func(name string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '/' || c == '\\' }), func(part string) bool { return runsLater[part] })
 	})
 }
 
-// plainParts are the parts of a path in lower case, without what some file systems leave out: characters that can't be seen, dots and blanks at the end, and what follows a colon.
-func plainParts(name string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for part := range strings.SplitSeq(strings.ReplaceAll(string(foldWide(folded([]byte(name)))), `\`, "/"), "/") {
-			part, _, _ = strings.Cut(part, ":")
-			if !yield(strings.TrimSpace(strings.TrimRight(part, ". "))) {
-				return
-			}
+// fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
+func (g *ground) fromOthers(name string) bool {
+	if name == "" || !strings.ContainsAny(name, "./~$\\") && !strings.Contains(g.start, "/.") {
+		if rest, ok := inHome(strings.ToLower(g.start)); !ok || !strings.Contains(rest, "/") && !othersWrote.names[rest] {
+			return false // most words name nothing
 		}
 	}
-}
-
-// filesOf are the files that a call names: in its params, or in the headers of a patch.
-func filesOf(tool string, strings iter.Seq2[string, string]) (files []string) {
-	for path, value := range strings {
-		switch {
-		case path == value: // the name of a param
-		case tool == "apply_patch":
-			files = append(files, patched(value)...)
-		case mediaParams[topOf(path)]:
-			files = append(files, value)
+	clean := g.resolve(name)
+	lower := strings.ToLower(clean)
+	if at := strings.LastIndexByte(lower, '.'); at > 0 && othersWrote.match(lower[at-1:]) {
+		return true
+	}
+	if within(clean, g.inside) && !relative(clean) {
+		return false
+	}
+	rest, ok := inHome(lower)
+	if !ok {
+		return below(lower, "/var/mail") || below(lower, "/var/spool/mail")
+	}
+	for place := range othersWrote.names {
+		if below(rest, place) {
+			return true
 		}
 	}
-	return files
-}
-
-// patched are the files that the headers of a patch name.
-func patched(patch string) (files []string) {
-	for line := range strings.Lines(patch) {
-		header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
-		if _, name, named := strings.Cut(header, ":"); found && named {
-			files = append(files, strings.TrimSpace(name))
-		}
-	}
-	return files
+	return false
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,8 +22,7 @@ type Grant struct {
 	Agent        string
 	Session      string
 	Run          string // set for a grant that ends with the run
-	Like         string // set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments they have; [Exactly] one; or commands [Running] the same programs
-	Does         string // what such commands may do besides, one a line. A call that does no more is covered
+	Like         string // set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments they have; or [Exactly] one
 	ID           string // of the card it was given on
 	By           string // the people who gave it, as they are called
 	IDs          string // the ids that each of them gave it with; empty: not known
@@ -64,11 +62,6 @@ func (g *Grant) Covers(l taint.Level, now time.Time) bool {
 // Exactly is the Like of a grant for one call, by its digest.
 func Exactly(digest string) string { return exactly + digest }
 
-// Running is the Like of a grant for commands that run these programs, with these other params, one a line.
-func Running(programs string, with []string) string {
-	return running + strings.Join(append([]string{programs}, with...), "\n")
-}
-
 // ExactlyShown is Exactly with the call as people may read it, for a grant that outlives the card it was given on.
 func ExactlyShown(digest, shown string) string { return exactly + digest + "\n" + shown }
 
@@ -76,7 +69,7 @@ func ExactlyShown(digest, shown string) string { return exactly + digest + "\n" 
 // names none, otherwise in that one.
 func StandingLike(like string) string { return standingMark + like }
 
-const exactly, running, standingMark = "exactly ", "running ", "everywhere "
+const exactly, standingMark = "exactly ", "everywhere "
 
 // IsStanding reports whether the grant is a standing consent.
 func (g *Grant) IsStanding() bool {
@@ -100,33 +93,7 @@ func (g *Grant) ShownCall() string {
 
 // IsDestination reports whether the grant covers calls that go to the same destinations.
 func (g *Grant) IsDestination() bool {
-	return g.Like != "" && !g.IsExactly() && !strings.HasPrefix(g.Like, running)
-}
-
-// Runs are the programs whose commands the grant covers, and the other params that these have to have. There are no programs
-// where it is not for commands.
-func (g *Grant) Runs() (programs string, with []string) {
-	like, ok := strings.CutPrefix(g.Like, running)
-	if !ok {
-		return "", nil
-	}
-	all := strings.Split(like, "\n")
-	return all[0], all[1:]
-}
-
-// permits reports whether a call that does these things does no more than the grant
-// says.
-func (g *Grant) permits(does string) bool {
-	if does == "" {
-		return true
-	}
-	may := strings.Split(g.Does, "\n")
-	for one := range strings.SplitSeq(does, "\n") {
-		if !slices.Contains(may, one) {
-			return false
-		}
-	}
-	return true
+	return g.Like != "" && !g.IsExactly()
 }
 
 // ErrForged says that a stored grant was not made with this server's key, or
@@ -149,9 +116,7 @@ func (g *Grant) Open(key hmac.Key, value string) error {
 	if err != nil {
 		return err
 	}
-	needs := *g
-	needs.Does = read.Does
-	if needs.cover() != read.cover() || !read.permits(g.Does) {
+	if g.cover() != read.cover() {
 		return ErrForged
 	}
 	*g = read
@@ -193,7 +158,7 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 
 // covered is what a grant is for: a new part of it goes to the end.
 func (g *Grant) covered() []*string {
-	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run, &g.Like, &g.Does}
+	return []*string{&g.Conversation.Client, &g.Conversation.Key, &g.Tool, &g.Agent, &g.Session, &g.Run, &g.Like}
 }
 
 // cover writes that down.

@@ -144,7 +144,7 @@ func (ad *admitter) admitUnderPauses(ctx context.Context, t *evaluation, a *sess
 // pauses is what binds the call. What is harmless passes all the same.
 func (ad *admitter) pauses(t *evaluation) session.PauseView {
 	b := ad.o.Pauses.View(t.call.Agent())
-	b.On = b.On && !t.plan.Harmless
+	b.On = b.On && !t.plan.Harmless()
 	return b
 }
 
@@ -195,9 +195,6 @@ func (t *evaluation) seekConsent(a *session.Admission) {
 	}
 }
 
-// calmRun ends the name under which a run's calm calls are counted, see [policy.Plan].
-const calmRun = " calm"
-
 func (ad *admitter) admission(t *evaluation) session.Admission {
 	c, p, initial := t.call, &t.plan, t.initial
 	floor := ad.floor.At(t.convID, t.session)
@@ -207,9 +204,6 @@ func (ad *admitter) admission(t *evaluation) session.Admission {
 		Modes: rowOf(t), Raise: p.Raise, Final: p.Final && (!p.Leaves || !t.orphan()), Leaves: p.Leaves, Source: p.Source,
 		Run: c.Context.RunID, RunCap: p.RunCap,
 		Decision: passedMark, Keep: t.settings.Keep,
-	}
-	if p.Calm {
-		a.Run += calmRun
 	}
 	a.Note = ad.influences.untold(t, floor.Generation)
 	if expected := a.Modes[taint.Worse(initial, floor.Level)]; expected != taint.Allow || !a.Final {
@@ -221,7 +215,7 @@ func (ad *admitter) admission(t *evaluation) session.Admission {
 // reach carries the level over to other conversations that the call touches,
 // before it is allowed, and gives what the call brings in.
 func (ad *admitter) reach(ctx context.Context, t *evaluation) (taint.Level, error) {
-	raise, r := t.plan.Brings(&t.view), t.plan.Reach
+	raise, r := t.plan.Raise, t.plan.Reach
 	for _, key := range r.Reads {
 		source := session.Conversation{Client: t.call.Client, Key: key}
 		level, err := ad.o.Store.Worst(ctx, source)

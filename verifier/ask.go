@@ -120,10 +120,9 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 	if a.Lasting && a.Hidden == 0 && t.view.Secrets != session.Holds { // the third part of the trifecta
 		a.Like, a.Targets = t.like().String(), t.like().Where()
 	}
-	if a.Shell = t.plan.Shell; a.Shell && a.Lasting {
-		a.Runs, a.Does = t.runs()
-	}
-	a.Always, a.Spelled = alwaysOf(t, a), lineage.Spelled(c.Tool, c.Params, t.plan.Content)
+	a.Shell = t.plan.Line != nil
+	a.Every = a.Shell && a.Lasting && t.everyCommand()
+	a.Always, a.Spelled = alwaysOf(t, a), lineage.Spelled(c.Tool, c.Params, t.plan.Content())
 	return a
 }
 
@@ -134,7 +133,7 @@ func warn(t *evaluation, a *approval.Ask) {
 	for _, r := range risks {
 		a.Risks = append(a.Risks, string(r))
 	}
-	a.Stakes = t.plan.Stakes(t.call, risks)
+	a.Unclear = t.plan.Unclear()
 	unseen := func(s string) bool { return !strings.Contains(string(a.Shown), s) }
 	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen), slices.DeleteFunc(hosts, unseen))
 	switch h := &t.call.Hints; {

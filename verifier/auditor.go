@@ -38,7 +38,7 @@ type auditing struct {
 // isWatched reports whether the auditor may have a say in what the policy lets
 // pass. What is harmless, out of scope or only told of never waits for it.
 func isWatched(t *evaluation) bool {
-	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope && !t.plan.Harmless
+	return t.auditor != nil && t.auditor.Mode() != intent.Advise && t.plan.InScope() && !t.plan.Harmless()
 }
 
 // rowOf is the plan's row as the store gets it. Where the auditor may have a say,
@@ -183,7 +183,7 @@ func (d *auditing) action(t *evaluation) string {
 // seen all of the call, and never what is destructive or bears secrets, nor in a
 // conversation that may have read secrets.
 func (d *auditing) advise(ctx context.Context, t *evaluation, a *approval.Ask) (answered bool) {
-	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless || !t.plan.InScope {
+	if t.auditor == nil || t.view.Waiting != "" || t.plan.Harmless() || !t.plan.InScope() {
 		return false
 	}
 	sources, cautioned := d.cautioned(t)

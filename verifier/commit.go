@@ -92,7 +92,7 @@ func (v *Verifier) commit(ctx context.Context, t *evaluation) (session.Settled, 
 // overtaken reports whether something was written unseen since the call was judged. A write notes it before it is allowed, and this
 // looks right before the call is.
 func (v *Verifier) overtaken(ctx context.Context, t *evaluation) bool {
-	return t.view.Workspace == session.AllSeen && v.workspace.unseen(ctx, t) != nil
+	return t.view.Workspace == session.AllSeen && v.workspace.unseen(ctx, t)
 }
 
 // writes notes, before the call is allowed, what it writes into the workspace.

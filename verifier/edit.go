@@ -57,7 +57,7 @@ func (t *evaluation) become(params jsontext.Value) {
 	t.call = t.call.With(params)
 	t.digest, t.identity, t.shown = "", "", redact.Result{}
 	t.bears, t.looked, t.unread = false, false, false
-	t.alike, t.kind, t.opinion, t.grant = nil, nil, nil, nil
+	t.alike, t.opinion, t.grant = nil, nil, nil
 	t.view.Origins = nil
 }
 

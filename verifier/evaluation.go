@@ -3,7 +3,6 @@ package verifier
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
@@ -52,7 +51,6 @@ type evaluation struct {
 	person  bool           // a person said yes to this very call
 	visible bool           // the card that was put to people shows all of it
 	alike   *lineage.Alike // what calls like it have in common, once that was needed
-	kind    *policy.Kind   // what its command does, once that was needed
 	claim   *session.Claim
 	grant   *session.Grant
 	ruling  approval.Ruling
@@ -145,10 +143,7 @@ func (t *evaluation) grants() []session.Grant {
 	exactly := g
 	exactly.Like = session.Exactly(t.sum())
 	all := []session.Grant{exactly}
-	if t.plan.Shell { // nothing covers all that it could run
-		g.Like, g.Does = t.runs()
-	}
-	if g.Like != "" || !t.plan.Shell {
+	if t.everyCommand() {
 		all = append(all, g)
 	}
 	if like := t.like().String(); like != "" {
@@ -164,16 +159,10 @@ func (t *evaluation) grants() []session.Grant {
 	return all
 }
 
-// runs is what a lasting yes to the call's command is bound to, and what such commands may do. It is empty for a command that is like no other.
-func (t *evaluation) runs() (like, does string) {
-	if t.kind == nil {
-		k := t.plan.Kind(t.call)
-		t.kind = &k
-	}
-	if t.kind.Programs == "" {
-		return "", ""
-	}
-	return session.Running(t.kind.Programs, t.kind.With), strings.Join(t.kind.Does, "\n")
+// everyCommand reports whether a yes for a while to any call of the tool may cover this one: no command that reaches the network,
+// and none that says more than where it starts.
+func (t *evaluation) everyCommand() bool {
+	return t.plan.Line == nil || t.plan.Grantable && t.plan.Plain && !t.plan.Line.Network
 }
 
 // like is what calls like this one have in common; nothing where no label says
@@ -181,7 +170,7 @@ func (t *evaluation) runs() (like, does string) {
 func (t *evaluation) like() *lineage.Alike {
 	if t.alike == nil {
 		params, _ := t.call.Values() // none that can't be read: a call without them is like no other
-		t.alike = lineage.AlikeOf(params, t.plan.Destinations, t.plan.Content)
+		t.alike = lineage.AlikeOf(params, t.plan.Destinations(), t.plan.Content())
 	}
 	return t.alike
 }

@@ -22,7 +22,7 @@ const ls, lsAll, id = `{"command":"ls"}`, `{"command":"ls -a"}`, `{"command":"id
 // grantFor is what a 30-minute grant for ls in a session would be.
 func grantFor(key string) session.Grant {
 	return session.Grant{
-		Conversation: conv(key), Tool: "exec", Agent: "main", Like: session.Running("ls", nil), ID: "card", By: "owner",
+		Conversation: conv(key), Tool: "exec", Agent: "main", ID: "card", By: "owner",
 		Until: time.Now().Add(30 * time.Minute), Level: taint.Untrusted,
 	}
 }

@@ -41,7 +41,7 @@ func callFact(t *evaluation, n *denial) provenance.Fact {
 		f.Sent = t.call.Sent
 	}
 	if n == nil {
-		f.By, f.Brings = t.by, t.plan.Brings(&t.view)
+		f.By, f.Brings = t.by, t.plan.Raise
 		if t.view.After > t.view.Level {
 			f.Brings = taint.Worse(f.Brings, t.view.After)
 		}

@@ -3,6 +3,7 @@ package verifier
 import (
 	"context"
 
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -13,7 +14,7 @@ func (j *judging) judge(ctx context.Context, t *evaluation) {
 		j.texts.origins(ctx, t)
 	}
 	t.view.Unread = t.unread
-	if t.view.Workspace = ""; t.plan.Workspace {
+	if t.view.Workspace = ""; t.plan.Effect == command.Local {
 		j.workspace.look(ctx, t)
 	}
 	t.verdict = t.plan.Judge(t.view)

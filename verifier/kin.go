@@ -103,7 +103,7 @@ func (k *kin) spread(ctx context.Context, t *evaluation) *denial {
 	}
 	ctx, cancel := context.WithTimeout(ctx, k.o.budget(t))
 	defer cancel()
-	level := taint.Worse(taint.Worse(t.initial, t.brings), t.plan.Brings(&t.view))
+	level := taint.Worse(taint.Worse(t.initial, t.brings), t.plan.Raise)
 	if level >= session.Least {
 		if err := k.o.Store.Raise(ctx, t.conv, level, t.plan.Source); err != nil {
 			return k.o.storeFault(ctx, "raise", err)

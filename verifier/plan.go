@@ -2,6 +2,8 @@ package verifier
 
 import (
 	"strings"
+
+	"github.com/openclaw-verifier/verifier/internal/command"
 )
 
 // judging says what the policy makes of a call: plan before the conversation is known, judge when it is. It puts no question, and commits to
@@ -24,7 +26,7 @@ func (j *judging) plan(t *evaluation) {
 	if t.plan.Source != "" {
 		j.hide.source(t)
 	}
-	if t.bears = t.plan.Leaves && j.hide.bearsIn(t); t.bears {
+	if t.bears = (t.plan.Leaves || t.plan.Effect != command.Anything) && j.hide.bearsIn(t); t.bears {
 		t.plan.Final = false
 	}
 	if t.plan.Quotes() { // what it quotes is kept, and shown on cards

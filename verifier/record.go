@@ -33,9 +33,6 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		v.recorder.observe(t, false, faultRecord)
 		return Decision{Reason: reasonRecord}
 	}
-	if t.person {
-		v.workspace.ranModules(ctx, t)
-	}
 	v.recorder.observe(t, true, t.by)
 	v.recorder.addCall(ctx, t, nil)
 	changed := ""

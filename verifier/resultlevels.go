@@ -46,7 +46,7 @@ func (m *resultLevels) note(t *evaluation, waiting bool) {
 	if k.call == "" || k.session == "" {
 		return
 	}
-	b := broughtIn{level: t.plan.Brings(&t.view), secret: t.plan.Secret != "", waiting: waiting}
+	b := broughtIn{level: t.plan.Raise, secret: t.plan.Secret != "", waiting: waiting}
 	if waiting {
 		b.reads = t.plan.Secret
 	}

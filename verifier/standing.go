@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -28,7 +29,7 @@ func alwaysOf(t *evaluation, a *approval.Ask) string {
 		}
 		return t.like().In(t.call.Context.Directory)
 	}
-	if !t.plan.OnlyReads || len(a.Shown) > mostCommand { // what runs files of the workspace does something else once they change
+	if t.plan.Line.Effect != command.Look || len(a.Shown) > mostCommand { // what runs files of the workspace does something else once they change
 		return ""
 	}
 	return session.ExactlyShown(sumAnywhere(t.call), string(a.Shown))

@@ -156,11 +156,7 @@ func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision 
 // nothing is denied, but what it brings in is raised and recorded before the
 // answer. It goes the way of any call, under a plan that lets it pass.
 func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	d := v.decide(ctx, c, func(p *policy.Policy, c *toolcall.Call) policy.Plan {
-		plan := p.Notice(c)
-		plan.InScope = false // no one is asked
-		return plan
-	})
+	d := v.decide(ctx, c, (*policy.Policy).Notice)
 	if !d.Allow {
 		return Refused(loop.BeforeToolCall, d.Reason)
 	}

@@ -20,27 +20,19 @@ func workspaceOf(client string) session.Conversation {
 	return session.Conversation{Client: client, Key: "(workspace)"}
 }
 
-// modulesOf is where it is kept that modules were added which builds run and no person has seen.
-func modulesOf(client string) session.Conversation {
-	return session.Conversation{Client: client, Key: "(modules)"}
-}
-
-// wrote notes, before the call is allowed, that it writes files in a conversation in which others than the owner speak, or outside
-// content or files of elsewhere into files, unless a person has said yes to this very call and its card shows all of it.
+// wrote notes, before the call is allowed, that it may write what no person has seen: a call in a conversation in which others
+// than the owner speak, or that brings in what others wrote. Excepted are an install that passes in a clean conversation or by a
+// person's word, and a call to which a person has said yes, whose card showed all of it, and which brings nothing in.
 func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
-	if taint.Worse(t.view.Level, t.plan.Brings(&t.view)) < taint.Shared && !t.plan.Foreign {
-		return nil
-	}
-	if t.plan.Writes == policy.WritesShown && t.person && t.visible {
+	switch {
+	case taint.Worse(t.view.Level, t.plan.Raise) < taint.Shared,
+		t.plan.Writes == policy.WritesInstall && (t.person || t.view.Level < taint.Shared),
+		t.plan.Writes == policy.WritesShown && t.person && t.visible:
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.o.budget(t))
 	defer cancel()
-	place, what := workspaceOf(t.call.Client), "files that were written unseen"
-	if t.plan.Writes == policy.WritesModules {
-		place, what = modulesOf(t.call.Client), "modules that were added unseen"
-	}
-	if err := w.o.Store.Expose(ctx, place, what); err != nil {
+	if err := w.o.Store.Expose(ctx, workspaceOf(t.call.Client), "files that were written unseen"); err != nil {
 		return w.o.storeFault(ctx, "expose", err)
 	}
 	return nil
@@ -48,51 +40,24 @@ func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
 
 // look looks, where that matters, whether all that was written was seen.
 func (w *workspace) look(ctx context.Context, t *evaluation) {
-	if t.view.Secret == "" && t.view.Level < taint.External {
+	if t.view.Level < taint.Shared {
 		return
 	}
-	unseen := w.unseen(ctx, t)
 	switch {
-	case unseen != nil:
-		t.view.Workspace = unseen.Ref()
-	case t.view.Lost || t.view.Secret == session.Forgotten:
+	case w.unseen(ctx, t), t.view.Lost, t.view.Secret == session.Forgotten:
 		t.view.Workspace = workspaceOf(t.call.Client).Ref()
 	default:
 		t.view.Workspace = session.AllSeen
 	}
 }
 
-// unseen asks the store what of that which the call runs no person has seen: files of the workspace, or modules where it builds; nil: nothing.
-// What can't be told was not seen.
-func (w *workspace) unseen(ctx context.Context, t *evaluation) *session.Conversation {
+// unseen asks the store whether files were written that no person has seen. What can't be told was not seen.
+func (w *workspace) unseen(ctx context.Context, t *evaluation) bool {
 	ctx, cancel := context.WithTimeout(ctx, w.o.StoreWait)
 	defer cancel()
-	places := []session.Conversation{workspaceOf(t.call.Client), modulesOf(t.call.Client)}
-	if !t.plan.RunsModules() {
-		places = places[:1]
+	what, err := w.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
+	if err != nil {
+		w.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", w.hide.request(t.call), "err", err)
 	}
-	for i := range places {
-		what, err := w.o.Store.Exposed(ctx, places[i])
-		if err != nil {
-			w.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", w.hide.request(t.call), "err", err)
-		}
-		if err != nil || what != "" {
-			return &places[i]
-		}
-	}
-	return nil
-}
-
-// ranModules forgets that modules were added, where a person said yes to a call that was asked about for nothing else in the workspace, and that runs
-// all of them: what their code can do, it has done. Where that fails, builds go on asking.
-func (w *workspace) ranModules(ctx context.Context, t *evaluation) {
-	place := modulesOf(t.call.Client)
-	if !t.plan.TestsAll || t.again() || t.view.Workspace != place.Ref() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.o.StoreWait)
-	defer cancel()
-	if _, err := w.o.Store.Reset(ctx, place.Ref()); err != nil {
-		w.o.Log.WarnContext(ctx, "it could not be kept that added modules were run", "request", w.hide.request(t.call), "err", err)
-	}
+	return err != nil || what != ""
 }

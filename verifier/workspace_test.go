@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	reader = `"sessionKey":"agent:main:reader","senderId":"1","senderIsOwner":true,"waitMs":5001`
-	other  = `"sessionKey":"agent:main:other","senderId":"1","senderIsOwner":true,"waitMs":5001`
+	reader = `"sessionKey":"agent:main:reader","senderId":"1","senderIsOwner":true,"waitMs":5001,"workspace":"/home/me/app","platform":"linux"`
+	other  = `"sessionKey":"agent:main:other","senderId":"1","senderIsOwner":true,"waitMs":5001,"workspace":"/home/me/app","platform":"linux"`
 )
 
 // TestH189AWriteOvertakesABuild that was judged before it and is allowed after it: the build asks.
@@ -27,7 +27,7 @@ func TestH189AWriteOvertakesABuild(t *testing.T) {
 	if d := r.v.Verify(t.Context(), call(t, "web_fetch", `{"url":"https://news.example/"}`, reader)); !d.Allow {
 		t.Fatalf("%+v", d)
 	}
-	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); !d.Allow || r.record.last().By != "seen" {
+	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); !d.Allow || r.record.last().By != "known-command" {
 		t.Fatalf("%+v by %s", d, r.record.last().By)
 	}
 	store.looked = pull
@@ -74,7 +74,7 @@ func TestH189AWriteIsNotedBeforeItIsAllowed(t *testing.T) {
 	opened, _ := openSQLite(t)
 	store := &ordered{backend: opened}
 	r := newRig(t, store, 1, nil)
-	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"git checkout origin/x && cat .env"}`, other)); !d.Allow {
+	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"cp ~/Downloads/x . && cat .env"}`, other)); !d.Allow {
 		t.Fatalf("%+v", d)
 	}
 	mark, settled := slices.Index(store.order, "expose (workspace)"), slices.Index(store.order, "settle")

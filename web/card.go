@@ -42,7 +42,6 @@ type cardView struct {
 	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
 	Allow    string // handles
 	Longer   string // the tool for a while, or of one that runs commands those that do the same
-	Commands string // which these are
 	Exactly  string // exactly this call for a while
 	Turn     string // until the run ends
 	TurnOf   string // what that button says
@@ -183,7 +182,6 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0
 		case approval.AllowMinutes:
 			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
-			v.Commands, _ = channels.Safe(c.Questions[0].Ask.Commands(), channels.Form{Limit: 200})
 		case approval.AllowExactly:
 			v.Exactly, v.Again = b.Handle, minutes(c.Minutes())
 		case approval.AllowTurn:

@@ -113,15 +113,15 @@ func Fixtures() []Fixture {
 	return append(all, hostile()...)
 }
 
-// looks is a command that only looks: a yes for a while covers others that do the same.
+// looks is a command that stays on the machine: a yes for a while covers others that do.
 func looks() *approval.Card {
 	return cardOf(changed(example("exec", `{"command":"git log --oneline -20","workdir":"/home/me/app"}`), sameKind))
 }
 
-// sameKind lets a yes for a while cover commands that do the same.
+// sameKind lets a yes for a while cover every command that stays on the machine.
 func sameKind(a *approval.Ask) {
 	a.Reasons, a.Risks = a.Reasons[:1], nil
-	a.Runs = session.Running("git log", []string{`workdir "/home/me/app"`})
+	a.Every = true
 }
 
 // likely shows what a yes to calls like it would cover.

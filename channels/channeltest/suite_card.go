@@ -123,17 +123,17 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
-			for _, want := range []string{"In this conversation, allow 30 min covers only:", `"git log" with workdir "/home/me/app"`, ".approve exec " + r.codeOf(m) + " 30"} {
+			for _, want := range []string{"Allow 30 min covers every exec in this conversation, except what reaches the network", ".approve exec " + r.codeOf(m) + " 30"} {
 				if !strings.Contains(everything(d), want) {
 					b.Errorf("no %q behind More\n%s", want, everything(d))
 				}
 			}
-			wantButtons(b, d, "Allow once", "Deny", "Allow such commands, 30 min", "Exactly this, 30 min", "Allow this turn")
-			r.tap(r.who.Alice, d, "Allow such commands, 30 min")
+			wantButtons(b, d, "Allow once", "Deny", "Allow 30 min", "Exactly this, 30 min", "Allow this turn")
+			r.tap(r.who.Alice, d, "Allow 30 min")
 			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
 				b.Errorf("got %+v", got)
 			}
-			r.turns(m, `Approved for 30 minutes, only "git log" with workdir`)
+			r.turns(m, "Approved for 30 minutes")
 		}},
 		{"Deny denies", func(b *bench) {
 			r := newRig(b, b.platform, nil)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/session"
@@ -68,7 +69,7 @@ func (c *ExplainCmd) Run(a *app) error {
 // explainYeses says which of your earlier answers may let the call pass.
 func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 	params, _ := call.Values()
-	where := lineage.AlikeOf(params, plan.Destinations, plan.Content).Where()
+	where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where()
 	if plan.Grantable && len(where) > 0 {
 		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
 	}
@@ -80,9 +81,9 @@ func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 // canStand is what a standing consent that covers the call would be for; "" where none can.
 func canStand(plan *policy.Plan, c *toolcall.Call, where []string) string {
 	switch {
-	case !plan.Grantable || plan.Marked(c):
+	case !plan.Grantable || plan.Marked():
 		return ""
-	case plan.OnlyReads:
+	case plan.Effect == command.Look:
 		return "exactly this command"
 	case len(where) > 0:
 		return "the same destinations"

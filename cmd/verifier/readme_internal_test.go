@@ -82,7 +82,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 			pending = do("pending")
 			return strings.Contains(pending, "verifier pending ")
 		})
-		if !strings.Contains(pending, "ran a command") {
+		if !strings.Contains(pending, "2 calls ago") {
 			inReadme("pending", pending)
 		}
 		_, rest, _ := strings.Cut(pending, "verifier pending ")

@@ -53,7 +53,7 @@ func TestH760EachAgentsHookAsks(t *testing.T) {
 		{"codex", "PreToolUse", "apply_patch", `{"input":` + strconv.Quote(
 			"*** Begin Patch\n*** Update File: .codex/config.toml\n@@\n-a\n+b\n*** End Patch") + `}`, false},
 		{"codex", "PreToolUse", "exec_command", `{"cmd":"rm -rf .codex"}`, false},
-		{"codex", "PreToolUse", "Bash", `{"command":"python3 -m code"}`, false}, // H775: it takes typed commands
+		{"codex", "PreToolUse", "Bash", `{"command":"python3 -i"}`, false}, // H775: it takes typed commands
 		{"codex", "PreToolUse", "Bash", `{"command":"tmux"}`, false},
 		{"codex", "PreToolUse", "Bash", `{"command":"git log"}`, true},
 		{"gemini", "BeforeTool", "write_file", `{"file_path":".gemini/settings.json","content":"{}"}`, false},

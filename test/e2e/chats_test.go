@@ -290,7 +290,7 @@ func TestH214AYesBesideTheWholeCallCountsAsSeen(t *testing.T) {
 			if a := <-held; !a.Allowed() {
 				t.Fatalf("got %s", a.Raw)
 			}
-			if build := gateway.Sh("make test", gateway.OwnerIn("m")); c.seen {
+			if build := gateway.Sh("make test", gateway.Here("m")); c.seen {
 				g.Allow(build)
 			} else {
 				g.Ask(build)

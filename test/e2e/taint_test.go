@@ -206,11 +206,11 @@ func TestH130ARunAtItsCapAsksAndANoEndsIt(t *testing.T) {
 	g.Ask(at("told", nil))
 }
 
-// Acts hidden among reads meet the limit of calls a run; reads alone meet a limit ten times as high.
+// Acts hidden among reads meet the limit of calls a run; what only looks does not count.
 func TestH241ActsHiddenAmongReadsMeetTheLimitOfARun(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "maxCalls: 5\n")
-	m := gateway.With(gateway.OwnerIn("coding"), "runId", "turn-1")
+	m := gateway.With(gateway.Here("coding"), "runId", "turn-1")
 	for i := range 5 {
 		g.Allow(read("main.go", m))
 		g.Allow(gateway.Sh("git status", m))
@@ -218,11 +218,7 @@ func TestH241ActsHiddenAmongReadsMeetTheLimitOfARun(t *testing.T) {
 	}
 	g.Ask(gateway.Sh("touch one-too-many", m))
 	g.Allow(read("main.go", m))
-	only := gateway.With(gateway.OwnerIn("reads"), "runId", "turn-1")
-	for range 50 {
-		g.Allow(gateway.Sh("ls", only))
-	}
-	g.Ask(gateway.Sh("ls", only))
+	g.Allow(gateway.Sh("ls", m))
 }
 
 // A request that was allowed comes again after a reload that restricts it; so does a yes for one that waited.
@@ -241,7 +237,7 @@ func TestH118ARestrictThatCameLaterBeatsAnAllowThatStands(t *testing.T) {
 	if a := <-held; !a.Allowed() {
 		t.Fatalf("by a person: %s", a.Raw)
 	}
-	late := g.Ask(gateway.Sh("whoami", unvouched("m")))
+	late := g.Ask(gateway.Sh("curl -s https://example.com", unvouched("m")))
 	waits := g.Hold(gateway.Sh("touch x", unvouched("n")))
 	card := g.Waiting(2)
 	g.Approve(late.Ref, 0)
@@ -256,7 +252,7 @@ func TestH118ARestrictThatCameLaterBeatsAnAllowThatStands(t *testing.T) {
 		refused("it stood", g.Again(body))
 	}
 	refused("a grant", g.Send(gateway.Sh("ls -l", unvouched("m"))))
-	refused("a late yes", g.Send(gateway.Sh("whoami", unvouched("m"))))
+	refused("a late yes", g.Send(gateway.Sh("curl -s https://example.com", unvouched("m"))))
 	for _, c := range card {
 		g.Approve(c.Ref, 30)
 	}
@@ -487,12 +483,11 @@ func TestH21OnlyTheOwnersResetLowersALevelAndUnderStrictNothingDoes(t *testing.T
 // The workspace is run only if a person has seen what was written there; the card names the reference that says so.
 func TestH147TheOwnerLooksAtTheFilesAndSaysSo(t *testing.T) {
 	t.Parallel()
-	g := gateway.Start(t, "trust: {directories: [~/.openclaw/workspace]}\n")
-	m := gateway.OwnerIn("tainted")
+	g := gateway.Start(t, "")
+	m := gateway.Here("tainted")
 	g.Allow(gateway.Fetch(m))
-	g.Allow(gateway.Sh("git pull", gateway.OwnerIn("pull")))
-	g.Allow(read("~/.openclaw/workspace/.env", gateway.OwnerIn("clean")))
-	a := g.Ask(gateway.Sh("go test ./...", gateway.OwnerIn("clean")))
+	g.Allow(gateway.Sh("git pull", gateway.Here("pull")))
+	a := g.Ask(gateway.Sh("go test ./...", m))
 	_, after, found := strings.Cut(flat(g.Waits().Text), "Look at them, then `.reset-trust ")
 	if !found || len(after) < 8 {
 		t.Fatalf("%s:\n%s", a.Ref, g.Waits().Text)
@@ -500,7 +495,7 @@ func TestH147TheOwnerLooksAtTheFilesAndSaysSo(t *testing.T) {
 	if v := g.Reply(".reset-trust " + after[:8]); v.Kind != "told" {
 		t.Fatalf("%+v", v)
 	}
-	g.Allow(gateway.Sh("go test ./...", gateway.OwnerIn("clean")))
+	g.Allow(gateway.Sh("go test ./...", m))
 }
 
 // A page dictates a file to a browser that the config names (H604): what looks passes, what writes asks, and so does
@@ -508,7 +503,7 @@ func TestH147TheOwnerLooksAtTheFilesAndSaysSo(t *testing.T) {
 func TestH604ABrowserThatWritesAFileDoesNotLook(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "mcp: {servers: {playwright: {trust: untrusted}}}\n")
-	m := gateway.OwnerIn("m")
+	m := gateway.Here("m")
 	g.Allow(gateway.Fetch(m))
 	snapshot := func(params string) gateway.Call {
 		return gateway.Call{Tool: "mcp__playwright__browser_snapshot", Params: params, Context: m}

@@ -222,10 +222,10 @@ func TestTwoClientsShareNeitherTaintNorGrantsNorReplays(t *testing.T) {
 	phone.Allow(gateway.Fetch(main))
 	phone.Ask(gateway.Sh("date", main)) // nor is its grant
 	// A yes for the phone's call is not the laptop's, though all else is the same.
-	a := phone.Ask(gateway.Sh("whoami", main))
+	a := phone.Ask(gateway.Sh("curl -s https://example.com", main))
 	phone.Approve(a.Ref, 0)
-	laptop.Ask(gateway.Sh("touch x", main))
-	phone.Allow(gateway.Sh("whoami", main))
+	laptop.Ask(gateway.Sh("curl -s https://example.com", main))
+	phone.Allow(gateway.Sh("curl -s https://example.com", main))
 }
 
 func TestTheBearerIsNeededBesidesTheSignature(t *testing.T) {

@@ -36,6 +36,11 @@ func OwnerIn(session string) Context {
 	return Context{"sessionKey": "agent:main:" + session, "senderId": "1", "senderIsOwner": true}
 }
 
+// Here is the same, of a runtime that says where its workspace is and on which system its commands run.
+func Here(session string) Context {
+	return With(OwnerIn(session), "workspace", "/home/me/app", "platform", "linux")
+}
+
 // Spawned is the context of a session that another one started.
 func Spawned(session, by string) Context {
 	return Context{"sessionKey": "agent:main:" + session, "spawnedBy": "agent:main:" + by}

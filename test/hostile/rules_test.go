@@ -122,6 +122,7 @@ func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile s
 				id = word
 			}
 			c.Context.AgentID, c.Context.SessionKey, c.Context.Workspace = id, "agent:"+id+":0a1b2c", "/home/me/app"
+			c.Context.Platform = "linux"
 		case "stranger":
 			c.Context.SenderID, c.Context.SenderIsOwner = "7", false
 		case "group":
@@ -131,7 +132,7 @@ func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile s
 		case "workspace":
 			c.Context.Workspace = "/home/me/app"
 		case "windows":
-			c.Context.Workspace = `C:\Users\me\app`
+			c.Context.Workspace, c.Context.Platform = `C:\Users\me\app`, "win32"
 		case "default", "paranoid", "permissive", "interactive", "strict":
 			profile = word
 		default:

@@ -1,0 +1,287 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/openclaw-verifier/verifier/internal/command"
+	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// The params of tools that run commands. One that is in none of these lists may hold anything.
+var (
+	commandParams = setOf("command params")
+	idleParams    = setOf("idle params")
+)
+
+// readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it may take is
+// known by that; in any other each text may be a command, and it can do anything.
+func readCommand(s *said) (line command.Line, plain bool) {
+	commands, list := 0, []string(nil)
+	plain = !slices.ContainsFunc(s.names, func(name string) bool {
+		key := plainKey(name)
+		return !commandParams[key] && !directoryParams[key] && !idleParams[key]
+	})
+	for i := range s.args {
+		a := &s.args[i]
+		top := a.path == topOf(a.path)
+		switch {
+		case directoryParams[a.name] || idleParams[a.name]:
+			plain = plain && top
+		case commandParams[a.name] && top && a.isText:
+			line = together(line, command.Read(a.value), commands == 0)
+			commands++
+		case commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments":
+			list, plain = append(list, a.value), false
+		default:
+			line, plain = together(line, command.Read(a.value), commands == 0), false
+			commands++
+		}
+	}
+	if list != nil {
+		line = together(line, command.Argv(list), commands == 0)
+	}
+	if plain = plain && commands == 1; !plain {
+		line.Effect, line.Install = command.Anything, false
+	}
+	return line, plain
+}
+
+// together is what two commands do together.
+func together(a, b command.Line, first bool) command.Line {
+	if first {
+		return b
+	}
+	b.Effect = command.Anything
+	b.Programs, b.Commands = slices.Concat(a.Programs, b.Programs), slices.Concat(a.Commands, b.Commands)
+	b.Paths, b.Words = slices.Concat(a.Paths, b.Paths), slices.Concat(a.Words, b.Words)
+	b.Network, b.Joined, b.Install = a.Network || b.Network, a.Joined || b.Joined, false
+	if a.Why != "" {
+		b.Why = a.Why
+	}
+	return b
+}
+
+// knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a Look
+// passes, and so does a Local while the client's mark of unseen writes is not set: see [judgement.allowKnown]. For that
+//   - the runtime says linux or darwin,
+//   - the owner or the runtime started the run directly, and not in a group,
+//   - params are only the command, its directory, a timeout and a description,
+//   - the workspace is fixed, and is no home, no directory above one and not the root of the disk,
+//   - the call starts in it, and all paths of the command lie in it,
+//   - and the call names no place where secrets are kept.
+//
+// Anything else can do anything.
+func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
+	system := c.Context.Platform == "linux" || c.Context.Platform == "darwin"
+	if !system || !pl.rule.startsHere() || pl.Line.Network || pl.Secret != "" || !isOwners(c, &pl.Initiator) || !g.holds(".") {
+		return command.Anything
+	}
+	at := g.of(pl.Line)
+	if !at.holds(".") || slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
+		return command.Anything
+	}
+	return pl.Line.Effect
+}
+
+// startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs
+// already, the same words may do anything.
+func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
+
+// isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message
+// holds may be outside content all the same.
+func isOwners(c *toolcall.Call, s *session.Initiator) bool {
+	if c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey) || s.Orphan {
+		return false
+	}
+	return c.Context.SenderIsOwner || s.System
+}
+
+// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
+func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Initiator) }
+
+// polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such a call
+// may be given. OpenClaw takes the action as it is written.
+var polling = map[string]struct{ actions, params []string }{
+	"process":  {strings.Fields("list poll log"), strings.Fields("action sessionId timeout offset limit")},
+	"terminal": {strings.Fields("list read"), strings.Fields("action sessionId")},
+}
+
+func polls(tool string, s *said) bool {
+	known, ok := polling[tool]
+	return ok && slices.Contains(known.actions, s.top("action")) &&
+		!slices.ContainsFunc(s.names, func(name string) bool { return !slices.Contains(known.params, name) })
+}
+
+// codingAgents are those whose shell is the owner's own. The gateway's own hook names them.
+var codingAgents = map[string]bool{"claude-code": true, "codex": true, "gemini": true, "opencode": true}
+
+// agentAsks says why a call of a coding agent asks at every level, as a sentence; "" where it does not.
+func (p *Policy) agentAsks(pl *Plan, s *said, g ground) string {
+	switch {
+	case fileWriters[pl.rule.name]:
+		return writesOutside(s.files(pl.rule.name), g)
+	case pl.Line == nil:
+		return ""
+	case pl.Secret != "":
+		return "This reads a place where secrets are kept."
+	case pl.Line.Joined && pl.Line.Network:
+		return "This joins what comes from the network with another command."
+	}
+	if asks := p.asks.of(pl.Line); asks != nil {
+		return "`" + strings.Join(asks, " ") + "` is a command that you are asked about each time."
+	}
+	if at := g.of(pl.Line); pl.Line.Effect != command.Look && at.outside(pl.Line) != "" {
+		return "This command names files outside the workspace."
+	}
+	return ""
+}
+
+// beginnings are the beginnings of commands, by their programs.
+type beginnings map[string][][]string
+
+func beginningsOf(entries []string) beginnings {
+	out := beginnings{}
+	for _, e := range entries {
+		if words := strings.Fields(e); len(words) > 0 {
+			out[words[0]] = append(out[words[0]], words)
+		}
+	}
+	return out
+}
+
+// of is the first of them with which one of the commands of a line begins; nil where none does.
+func (b beginnings) of(line *command.Line) []string {
+	for _, words := range line.Commands {
+		if len(words) == 0 {
+			continue
+		}
+		name := program(words[0])
+		kind := name
+		if at := strings.IndexByte(name, '.'); at > 0 { // mkfs.ext4
+			kind = name[:at]
+		}
+		for _, all := range [2][][]string{b[name], b[kind]} {
+			for _, begin := range all {
+				if len(words) >= len(begin) && slices.Equal(words[1:len(begin)], begin[1:]) {
+					return begin
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// program is the name of a program, as it is called on all systems.
+func program(word string) string {
+	if strings.IndexFunc(word, func(c rune) bool { return c < 'a' || c > 'z' }) < 0 {
+		return word
+	}
+	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
+}
+
+var (
+	deleting = beginningsOf(lists["deletes"])
+	starting = beginningsOf(lists["agents"])
+	obeying  = setOf("obeys its input")
+	notes    = splitPaths("notes")
+)
+
+// writesOutside says that a file is written which is neither in the workspace, nor temporary, nor one of the agent's own notes.
+func writesOutside(files []string, g ground) string {
+	for _, name := range files {
+		clean := g.resolve(name)
+		rest, home := inHome(strings.ToLower(clean))
+		if !g.holds(name) && !isTemporary(clean) && (!home || !isBelowAny(rest, notes)) {
+			return "This writes a file outside the workspace."
+		}
+	}
+	return ""
+}
+
+// obeysInput reports whether a command starts a program that obeys what is typed into it: python, bash -i.
+func obeysInput(line *command.Line) bool {
+	return slices.ContainsFunc(line.Commands, func(words []string) bool {
+		return len(words) > 0 && obeying[program(words[0])] &&
+			!slices.ContainsFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") })
+	})
+}
+
+var (
+	settingsPaths     = setOf("settings")
+	settingsInCommand = setOf("settings in commands")
+)
+
+// turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names where
+// an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
+func (pl *Plan) turnsOff(s *said, g ground) bool {
+	switch {
+	case pl.Line != nil:
+		return pl.Line.Effect != command.Look && (starting.of(pl.Line) != nil || namesSettings(pl.Line, g))
+	case fileWriters[pl.rule.name]:
+		return slices.ContainsFunc(s.files(pl.rule.name), func(name string) bool { return isSettings(g.resolve(name)) })
+	case pl.rule.known:
+		return false
+	}
+	for i := range s.args {
+		a := &s.args[i]
+		if !mayNameSettings(a.value) {
+			continue
+		}
+		if commandParams[a.name] {
+			if line := command.Read(a.value); starting.of(&line) != nil || namesSettings(&line, g) {
+				return true
+			}
+		}
+		if isSettings(g.resolve(a.value)) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings) {
+			return true
+		}
+	}
+	return false
+}
+
+func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
+
+// mayNameSettings reports whether a text has a word of the list.
+func mayNameSettings(text string) bool {
+	lower := strings.ToLower(text)
+	return slices.ContainsFunc([]string{"claude", "codex", "gemini", "opencode", ".mcp.json", "verifier"}, func(word string) bool { return strings.Contains(lower, word) })
+}
+
+// isSettings reports whether a path is such a file or below such a directory, or is a program of ours.
+func isSettings(name string) bool {
+	if len(name) > mostPath {
+		return false
+	}
+	dir, last := "", pathEnd{}
+	for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
+		part = strings.TrimSuffix(strings.TrimRight(part, ". "), ".exe")
+		if settingsPaths[part] || settingsPaths[dir+"/"+part] {
+			return true
+		}
+		last, dir = pathEnd{dir, part}, part
+	}
+	return last.name == "verifier-hook" || last.name == "verifier" && (last.dir == "bin" || last.dir == "sbin")
+}
+
+// pathEnd is the last name of a path, and the directory that it is in.
+type pathEnd struct{ dir, name string }
+
+// namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory are none.
+func namesSettings(line *command.Line, g ground) bool {
+	at := g.of(line)
+	return slices.ContainsFunc(append(slices.Clone(line.Words), at.belowWorkspace()), func(word string) bool {
+		for part := range strings.SplitSeq(word, "/") {
+			if !settingsInCommand[strings.ToLower(part)] {
+				continue
+			}
+			rest, home := inHome(strings.ToLower(at.resolve(word)))
+			if part != ".openclaw" || !home || !isBelowAny(rest, noSecrets) && !at.holds(word) {
+				return true
+			}
+		}
+		return false
+	})
+}

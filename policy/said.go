@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/toolcall"
+)
+
+// said is what the params of a call say.
+type said struct {
+	args     []argument
+	names    []string // of the members at the top, as they are written
+	all      string   // each value, then each name, then the tool's, with a zero byte between them
+	readable bool     // the params are one JSON value
+}
+
+// argument is a string among the params, or another plain value as it is written.
+type argument struct {
+	path   string // "edits[0].newText"
+	name   string // of the member that it is in, in small letters and without the characters that set words apart
+	value  string
+	isText bool
+}
+
+func read(c *toolcall.Call) *said {
+	values, err := c.Values()
+	s := &said{readable: err == nil, args: make([]argument, 0, len(values))}
+	all, keys := make([]byte, 0, len(c.Params)+len(c.Sent)+16), make([]byte, 0, 64)
+	for i := range values {
+		v := &values[i]
+		name := v.Name
+		for up := v.Up; name == "" && up > 0; up = values[up].Up {
+			name = values[up].Name
+		}
+		if v.Name != "" {
+			keys = append(append(keys, v.Name...), 0)
+			if v.Up == 0 {
+				s.names = append(s.names, v.Name)
+			}
+		}
+		if v.Kind == jsontext.KindBeginObject || v.Kind == jsontext.KindBeginArray || v.Kind == jsontext.KindNull {
+			continue
+		}
+		a := argument{values.Path(i), plainKey(name), v.Text, v.Kind == jsontext.KindString}
+		s.args = append(s.args, a)
+		all = append(append(all, portOf(&a)...), 0)
+	}
+	s.all = string(append(append(all, keys...), c.Sent...))
+	return s
+}
+
+// portOf is a value, and a number as a port is written: 8787.0 is 8787.
+func portOf(a *argument) string {
+	if !a.isText && strings.ContainsAny(a.value, ".eE") {
+		if f, err := strconv.ParseFloat(a.value, 64); err == nil && f == float64(uint16(f)) {
+			return strconv.FormatUint(uint64(f), 10)
+		}
+	}
+	return a.value
+}
+
+// plainKey is a member's name in small letters and without the characters that set words apart.
+func plainKey(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c < 'a' || c > 'z' {
+			return strings.ToLower(separators.Replace(name))
+		}
+	}
+	return name
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// top is the text of the first member at the top with one of these names; "" where there is none.
+func (s *said) top(names ...string) string {
+	for _, name := range names {
+		for i := range s.args {
+			if a := &s.args[i]; a.path == name && a.isText {
+				return a.value
+			}
+		}
+	}
+	return ""
+}
+
+// topOf is the member at the top of params that a path is in.
+func topOf(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
