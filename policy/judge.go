@@ -163,9 +163,6 @@ func (pl *Plan) levelAlone(v *Verdict) bool {
 // knownRule is the id of the rule for commands.
 const knownRule = "known-command"
 
-// AllowingRules are the ids of the rules that let a call pass which waits only because of what came into the conversation.
-func AllowingRules() []string { return []string{knownRule} }
-
 // allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It never passes
 // where the conversation holds a secret or the call bears one, nor under the profile strict; and what runs files of the workspace
 // only where a person has seen all that was written there.
