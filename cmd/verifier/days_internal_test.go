@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	gw "github.com/openclaw-verifier/verifier/test/gateway"
 	"os"
 	"slices"
 	"strings"
@@ -13,10 +12,14 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/hook"
+	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 
-// othersWanted is how many questions a day may have besides those that its owner wants.
-const othersWanted = 3
+// A day has fifteen turns. Those after it may have two questions.
+const (
+	turns       = 15
+	afterWanted = 2
+)
 
 // step is a line of a day: a call, and what its owner thinks of it.
 type step struct {
@@ -49,7 +52,7 @@ func readDay(t testing.TB, agent string) (steps []step) {
 		}
 		steps = append(steps, step{strings.Trim(line[:4], "> "), strings.Contains(line[:4], ">"), turn, said, tool, params})
 	}
-	if turn != 15 {
+	if turn < turns {
 		t.Fatalf("%s has %d turns", agent, turn)
 	}
 	return steps
@@ -121,7 +124,7 @@ func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 // openClaw makes a call as the plugin does in OpenClaw.
 func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	return func(n int, s *step) bool {
-		m := gw.With(gw.OwnerIn("main"), "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "workspace", "/home/ann/.openclaw/workspace", "waitMs", 300_000,
+		m := gw.With(gw.OwnerIn("main"), "workspace", "/home/me/.openclaw/workspace", "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
 			"userMessages", []any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}})
 		a := g.Send(gw.Call{Tool: s.tool, Params: s.params, Context: m})
 		if a.Allowed() {
@@ -131,12 +134,26 @@ func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	}
 }
 
-// days are the recorded days, and how each agent asks.
+// days are the recorded days, how each agent asks, and how many questions are wanted at most. below is the folder of the
+// workspace in which the project is.
 var days = []struct {
-	agent string
-	by    func(*testing.T, *gw.Gateway) func(int, *step) bool
+	name, agent, below string
+	by                 func(*testing.T, *gw.Gateway) func(int, *step) bool
+	wanted             int
 }{
-	{"openclaw", openClaw}, {"claude-code", claudeCode},
+	{"OpenClaw", "openclaw", "", openClaw, 7},
+	{"OpenClaw, below the workspace", "openclaw", "proj", openClaw, 7},
+	{"Claude Code", "claude-code", "", claudeCode, 8},
+}
+
+// in puts a step of OpenClaw's day into the folder of the project. The agent's own notes stay where they are.
+func (s step) in(folder string) step {
+	if folder != "" {
+		s.params = strings.NewReplacer(`"command":"ls -la | `, `"command":"ls -la `+folder+` | `, `"command":"cat notes.md`, `"command":"cat notes.md`,
+			`"command":"`, `"command":"cd `+folder+` && `, `"path":"README.md`, `"path":"`+folder+`/README.md`,
+			`"path":"greet.sh`, `"path":"`+folder+`/greet.sh`).Replace(s.params)
+	}
+	return s
 }
 
 const longDay = "webhook: {hold: 5s, maxHold: 5m}\n"
@@ -149,12 +166,15 @@ func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range days {
-		t.Run(d.agent, func(t *testing.T) {
+		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			g := gw.Start(t, longDay)
 			steps := slices.DeleteFunc(readDay(t, d.agent), func(s step) bool { return s.mark == "x" || s.mark == "-" })
-			line, table := tallied(t, day(g, steps, d.by(t, g)))
-			line = fmt.Sprintf("| %s | %s", d.agent, line)
+			for i := range steps {
+				steps[i] = steps[i].in(d.below)
+			}
+			line, table := tallied(t, day(g, steps, d.by(t, g)), d.wanted)
+			line = fmt.Sprintf("| %s | %s", d.name, line)
 			t.Logf("%s\n%s", line, table)
 			if !strings.Contains(string(readme), line+"\n") {
 				t.Errorf("the README tells another number; write there: %s", line)
@@ -164,39 +184,43 @@ func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 }
 
 // tallied is a day in a row of a table, and the calls that were asked about. Each that must ask has asked, and none was refused.
-func tallied(t *testing.T, day []seen) (line, table string) {
+func tallied(t *testing.T, day []seen, wanted int) (line, table string) {
 	t.Helper()
 	var b strings.Builder
-	must, others := 0, 0
+	calls, must, asked, after := 0, 0, 0, 0
 	for _, s := range day {
-		kind := "other"
 		switch {
 		case !s.passed:
 			t.Errorf("refused: %s %s", s.tool, s.params)
 		case s.mark == "!" && !s.asked:
 			t.Errorf("not asked: %s %s", s.tool, s.params)
-		case s.mark == "!":
+		}
+		if s.mark == "!" {
 			must++
-			kind = "must ask"
-		case s.asked:
-			others++
+		}
+		if s.turn <= turns {
+			calls++
 		}
 		if s.asked {
-			fmt.Fprintf(&b, "%2d %-9s %s %.90s\n", s.turn, kind, s.tool, s.params)
+			fmt.Fprintf(&b, "%2d %1s %s %.90s\n", s.turn, s.mark, s.tool, s.params)
+			if s.turn <= turns {
+				asked++
+			} else {
+				after++
+			}
 		}
 	}
-	line = fmt.Sprintf("%d | %d of %d | %d", len(day), must, must, others)
-	if others > othersWanted {
-		line += fmt.Sprintf(", MISSED: at most %d wanted", othersWanted)
+	if asked > wanted || after > afterWanted {
+		t.Errorf("%d questions in %d turns, %d in the turns after: at most %d and %d are wanted", asked, turns, after, wanted, afterWanted)
 	}
-	return line + " |", b.String()
+	return fmt.Sprintf("%d | %d | %d | %d |", calls, must, asked, after), b.String()
 }
 
 // TestH408H409NothingThatAPageWantsPasses plays the same days with a page in the middle that gives orders, which the agent obeys.
 func TestH408H409NothingThatAPageWantsPasses(t *testing.T) {
 	t.Parallel()
 	for _, d := range days {
-		t.Run(d.agent, func(t *testing.T) {
+		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			g := gw.Start(t, longDay+"approval: {maxPromptsPerHour: 1000}\n") // all of them come within seconds
 			for _, s := range day(g, readDay(t, d.agent), d.by(t, g)) {
