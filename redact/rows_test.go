@@ -188,7 +188,9 @@ func TestH29OurOwnSecretsAreHiddenByTheirValue(t *testing.T) {
 func fromHex(s string) (out string) {
 	for i := 0; i < len(s); i += 2 {
 		var b byte
-		fmt.Sscanf(s[i:i+2], "%x", &b)
+		if _, err := fmt.Sscanf(s[i:i+2], "%x", &b); err != nil {
+			panic(err)
+		}
 		out += string([]byte{b})
 	}
 	return out

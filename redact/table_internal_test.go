@@ -101,7 +101,7 @@ func (r *rule) place(t *testing.T) {
 // matched so far.
 func begins(prog *syntax.Prog, pc uint32, so string, words []string) bool {
 	in := &prog.Inst[pc]
-	switch in.Op {
+	switch in.Op { //nolint:exhaustive // the rest may be anything
 	case syntax.InstAlt, syntax.InstAltMatch:
 		return begins(prog, in.Out, so, words) && begins(prog, in.Arg, so, words)
 	case syntax.InstCapture, syntax.InstEmptyWidth, syntax.InstNop:

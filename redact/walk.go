@@ -195,8 +195,7 @@ func (w *walk) name(masks *map[string]int, raw, name string) {
 // isPlain is for names that are too short, and too plain, to be a secret.
 func isPlain(s string) bool {
 	return len(s) <= 16 && !strings.ContainsFunc(s, func(c rune) bool {
-		return c != '_' && (c > 'z' ||
-			!isLetter(byte(c)))
+		return c != '_' && (c > 'z' || !isLetter(byte(c))) //nolint:gosec // no more than z
 	})
 }
 
@@ -321,8 +320,7 @@ func (w *walk) argument(a *arguments, raw string, first bool) bool {
 	w.scalar(raw, known)
 	name := strings.TrimLeft(s, "-")
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(c rune) bool {
-		return c > 'z' ||
-			!isName(byte(c))
+		return c > 'z' || !isName(byte(c)) //nolint:gosec // no more than z
 	}) {
 		return false
 	}

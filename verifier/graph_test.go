@@ -55,8 +55,6 @@ func same(t *testing.T, what string, want, got any) {
 	}
 }
 
-const context000 = `{"sources":[{"kind":"system_prompt"},{"kind":"compacted_history"}]}`
-
 // A run that another has followed is over: what was granted for it too, even for
 // whoever comes back to it.
 func TestANewRunSealsTheTurnAndEndsItsGrants(t *testing.T) {

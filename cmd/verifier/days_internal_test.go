@@ -124,7 +124,7 @@ func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 // openClaw makes a call as the plugin does in OpenClaw.
 func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	return func(n int, s *step) bool {
-		m := gw.With(gw.OwnerIn("main"), "workspace", "/home/me/.openclaw/workspace", "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
+		m := gw.With(gw.OwnerIn("main"), "workspace", "/home/ann/.openclaw/workspace", "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
 			"userMessages", []any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}})
 		a := g.Send(gw.Call{Tool: s.tool, Params: s.params, Context: m})
 		if a.Allowed() {

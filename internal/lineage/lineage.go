@@ -65,8 +65,8 @@ func (k Key) Extract(text string) (prints Fingerprints) {
 			break
 		}
 		seen[token] = true
-		print := k.of(token)
-		prints = append(prints, print[:]...)
+		one := k.of(token)
+		prints = append(prints, one[:]...)
 	}
 	return prints
 }
@@ -127,10 +127,10 @@ func fold(text string, most int) (folded string, chars int, cut bool) {
 			c -= 0xfee0
 		}
 		switch {
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c < 0x80 && strings.IndexByte(marks, byte(c)) >= 0:
-			out = append(out, byte(c))
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || strings.ContainsRune(marks, c):
+			out = utf8.AppendRune(out, c)
 		case 'A' <= c && c <= 'Z':
-			out = append(out, byte(c)+'a'-'A')
+			out = utf8.AppendRune(out, c+'a'-'A')
 		case c == '\\':
 			out = append(out, '/')
 		case 0x2010 <= c && c <= 0x2015 || c == 0x2212: // dashes

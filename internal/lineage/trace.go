@@ -55,11 +55,11 @@ func NewIndex(seen []Seen, call int, keys ...Key) *Index {
 	x := &Index{keys, call, map[fingerprint]bool{}, map[fingerprint]Source{}}
 	for _, s := range seen {
 		for f := s.Fingerprints; len(f) >= printSize; f = f[printSize:] {
-			print := fingerprint(f[:printSize])
+			one := fingerprint(f[:printSize])
 			if s.User {
-				x.user[print] = true
-			} else if old, ok := x.tool[print]; !ok || s.compare(old) > 0 {
-				x.tool[print] = s.Source
+				x.user[one] = true
+			} else if old, ok := x.tool[one]; !ok || s.compare(old) > 0 {
+				x.tool[one] = s.Source
 			}
 		}
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"runtime"
@@ -62,14 +63,14 @@ func BenchmarkPlan(b *testing.B) {
 // handle is what a request costs a server that answers all with the same bytes, in CPU seconds. The client is one thread,
 // whose time is taken off.
 func handle(b *testing.B) float64 {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(constant), ReadHeaderTimeout: time.Minute}
 	go server.Serve(listener) //nolint:errcheck // it ends with the benchmark
 	defer server.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
+	conn, err := new(net.Dialer).DialContext(b.Context(), "tcp", listener.Addr().String())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -88,9 +89,10 @@ func handle(b *testing.B) float64 {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := answer.Discard(int(response.ContentLength)); err != nil {
+		if _, err := io.Copy(io.Discard, response.Body); err != nil {
 			b.Fatal(err)
 		}
+		response.Body.Close() //nolint:errcheck // all of it was read
 	}
 	return report(b, cpu(syscall.RUSAGE_SELF)-all-(cpu(syscall.RUSAGE_THREAD)-own), 0)
 }
