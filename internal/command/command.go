@@ -22,8 +22,8 @@ type Effect uint8
 const (
 	Look     Effect = iota // reads what it names, and runs nothing
 	Local                  // also runs what the workspace says: builds, tests, git without a remote
+	install                // what a package manager installs; a Line has Anything instead
 	Anything               // not in the table
-	install                // in the table only: what a package manager installs
 )
 
 // Line is a command line as far as its text tells. It comes from [Read] or [Argv].
@@ -41,22 +41,16 @@ type Line struct {
 }
 
 const (
-	longest  = 64 << 10    // bytes that are parsed
-	deepest  = 1000        // brackets in a text that is parsed
-	most     = 4 * longest // bytes that are read, those in quotes again
-	costs    = 128         // bytes that a simple command counts for
-	inQuotes = 3           // sh -c "sh -c '…'"
+	longest = 64 << 10    // bytes that are parsed
+	deepest = 1000        // brackets in a text that is parsed
+	most    = 4 * longest // bytes that are read, those in quotes again
+	costs   = 128         // bytes that a simple command counts for
 )
 
 // Read reads a command line as a shell would.
 func Read(text string) Line {
 	r := reader{left: most}
-	if file := r.text(text, 0); file != nil {
-		r.list(file)
-	} else {
-		r.unknown("The command can't be read.")
-		r.Joined = strings.ContainsAny(text, "|`(")
-	}
+	r.text(text)
 	return r.line(text)
 }
 
@@ -69,179 +63,173 @@ func Argv(words []string) Line {
 	for _, w := range words {
 		r.word(w)
 	}
-	r.command(words, 0)
+	r.command(words)
 	r.judge(words)
 	return r.line(strings.Join(words, " "))
 }
 
 type reader struct {
 	Line
-	left   int  // bytes that are still read
-	opaque bool // something is not known that is no install
+	left   int // bytes that are still read
+	quoted int // how deep in texts that are arguments; these are not judged
+}
+
+func (r *reader) worse(effect Effect, why string) {
+	if r.quoted == 0 {
+		r.Effect, r.Why = max(r.Effect, effect), cmp.Or(r.Why, why)
+	}
 }
 
 func (r *reader) line(text string) Line {
 	if r.left < 0 {
-		r.unknown("The command is too long.")
+		r.worse(Anything, "The command is too long.")
 		r.unparsed(text)
 	}
-	r.Install = r.Effect == install && !r.opaque
-	if r.opaque || r.Effect == install {
-		r.Network = r.Network || r.Effect == install || slices.ContainsFunc(r.Words, isAddress)
-		r.Effect, r.Paths = Anything, nil
-	} else {
+	if r.Install = r.Effect == install; r.Effect < install {
 		r.Network = false // what looks like it is an argument
+	} else {
+		r.Network = r.Network || r.Install || slices.ContainsFunc(r.Words, isAddress)
+		r.Effect, r.Paths = Anything, nil
 	}
 	return r.Line
 }
 
-func (r *reader) unknown(why string) {
-	r.opaque, r.Why = true, cmp.Or(r.Why, why)
-}
-
-// list follows lists and pipelines of simple commands, and nothing else.
-func (r *reader) list(file *syntax.File) {
+// text reads all words and commands, wherever they stand. Only lists and pipelines of simple commands are known.
+func (r *reader) text(text string) {
+	if r.left -= len(text); r.left < 0 {
+		return
+	}
+	file := parse(text)
+	if file == nil {
+		r.worse(Anything, "The command can't be read.")
+		r.unparsed(text)
+		return
+	}
 	var joins []syntax.BinCmdOperator
-	var follow func(s *syntax.Stmt)
-	follow = func(s *syntax.Stmt) {
-		list, _ := s.Cmd.(*syntax.BinaryCmd)
-		call, _ := s.Cmd.(*syntax.CallExpr)
-		switch {
-		case slices.ContainsFunc(s.Redirs, func(d *syntax.Redirect) bool { return !drops(d) }):
-			r.unknown("It reads or writes a file by redirection.")
-		case s.Background || s.Negated || s.Coprocess || list == nil && call == nil:
-			r.unknown("It is more than a list of plain commands.")
-		case list != nil:
-			follow(list.X)
-			joins = append(joins, list.Op)
-			follow(list.Y)
-		case len(call.Assigns) > 0:
-			r.unknown("It sets a variable.")
-		default:
-			words, exact := spell(call.Args)
-			switch {
-			case !exact:
-				r.unknown("It has a word that the shell fills in.")
-			case words[0] == "cd" && len(words) == 2 && len(joins) == 0 && len(file.Stmts) == 1:
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.File, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		case *syntax.CmdSubst, *syntax.ProcSubst: // the word is not exact
+			r.Joined = true
+		case *syntax.Word:
+			if r.word(spell(n)); !exact.MatchString(source(text, n)) {
+				r.worse(Anything, "It has a word that the shell fills in.")
+			}
+		case *syntax.Redirect:
+			if !drops.MatchString(source(text, n)) {
+				r.worse(Anything, "It reads or writes a file by redirection.")
+			}
+		case *syntax.BinaryCmd:
+			joins = append(joins, n.Op)
+			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.CallExpr:
+			words := make([]string, len(n.Args))
+			for i, w := range n.Args {
+				words[i] = spell(w)
+			}
+			if len(words) == 0 {
+				break // it sets a variable
+			} else if len(r.Programs) == 0 && len(joins) > 0 && joins[len(joins)-1] == syntax.AndStmt && goes(words) {
 				r.Dir = words[1]
-			default:
+			} else {
 				r.judge(words)
 			}
+			r.command(words)
+		case *syntax.Stmt:
+			if n.Background || n.Negated || n.Coprocess {
+				r.worse(Anything, "It is more than a list of plain commands.")
+			}
+		default:
+			r.worse(Anything, "It is more than a list of plain commands.")
 		}
-	}
-	for _, s := range file.Stmts {
-		follow(s)
-	}
-	leaves := func(op syntax.BinCmdOperator) bool { return op != syntax.AndStmt && op != syntax.Pipe }
-	switch {
-	case len(file.Stmts) == 0:
-		r.unknown("It has no command.")
-	case r.Dir == "": // it stays where it starts
-	case r.Dir[0] == '-' || len(joins) == 0 || joins[0] != syntax.AndStmt || slices.ContainsFunc(joins, leaves):
-		r.unknown("It changes the directory on the way.")
+		return true
+	})
+	if len(file.Stmts) == 0 {
+		r.worse(Anything, "It has no command.")
+	} else if r.Dir != "" && (len(file.Stmts) > 1 || slices.ContainsFunc(joins, func(op syntax.BinCmdOperator) bool {
+		return op != syntax.AndStmt && op != syntax.Pipe
+	})) {
+		r.judge([]string{"cd"})
 	}
 }
 
-// drops is for 2>&1, >/dev/null and 2>/dev/null.
-func drops(d *syntax.Redirect) bool {
-	if d.N != nil && d.N.Value != "1" && d.N.Value != "2" {
-		return false
-	}
-	to := d.Word.Lit()
-	return d.Op == syntax.DplOut && (to == "1" || to == "2") || d.Op == syntax.RdrOut && to == "/dev/null"
+func source(text string, n syntax.Node) string { return text[n.Pos().Offset():min(n.End().Offset(), uint(len(text)))] }
+
+// exact is for a word that means the same to every shell: plain characters, '…' and "…". A tilde must not begin it, nor
+// follow : or =, and = must not begin it; "$^x" is a variable to zsh.
+var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",
+	`(?:[\w./+,@%-]|'[^']*'|"(?:[^"$`+"\\x60"+`\\!]|\\[^\\$`+"\\x60"+`"\n!])*\$?")~*`))
+var drops = regexp.MustCompile(`^[12]?>(&[12]|\s*/dev/null)$`)
+
+// goes is for cd DIR. - and +1 are directories where the shell was before.
+func goes(words []string) bool {
+	return len(words) == 2 && words[0] == "cd" && words[1] != "" && strings.IndexAny(words[1], "-+") != 0
 }
 
 // judge compares a simple command with the table.
 func (r *reader) judge(words []string) {
-	row, files := lookup(words)
-	shown := "`" + name(words) + "`"
+	effect, files := lookup(words)
+	r.Paths = append(r.Paths, files...)
+	shown, why := "`"+name(words)+"`", ""
 	switch {
-	case row == nil && programs().rows[name(words)] != nil:
-		r.unknown(shown + " is on the list of known commands, but not with these arguments.")
-	case row == nil:
-		r.unknown(shown + " is not on the list of known commands.")
-	case row.effect == install:
-		r.Why = cmp.Or(r.Why, shown+" installs packages.")
-		fallthrough
-	default:
-		r.Effect = max(r.Effect, row.effect)
-		r.Paths = append(r.Paths, files...)
+	case effect == install:
+		why = shown + " installs packages."
+	case effect == Anything && words[0] == "cd":
+		why = "It changes the directory on the way."
+	case effect == Anything && programs()[name(words)] != nil:
+		why = shown + " is on the list of known commands, but not with these arguments."
+	case effect == Anything:
+		why = shown + " is not on the list of known commands."
 	}
+	r.worse(effect, why)
 }
 
-// spell returns words without their quotes and backslashes; a variable keeps its name. They are exact if each means the
-// same to every shell.
-func spell(args []*syntax.Word) (words []string, exact bool) {
-	words, exact = make([]string, len(args)), len(args) > 0
-	for i, w := range args {
-		var same bool
-		words[i], same = spelled(w)
-		exact = exact && same
-	}
-	return words, exact
-}
-
-func spelled(w *syntax.Word) (text string, exact bool) {
-	if text = w.Lit(); text != "" && isSame(text) {
-		return text, true
-	}
+// spell returns a word without its quotes and backslashes. A variable keeps its name.
+func spell(w *syntax.Word) string {
 	var b strings.Builder
-	exact = spellParts(&b, w.Parts, false)
-	return b.String(), exact
+	if lit := w.Lit(); lit != "" && !strings.Contains(lit, `\`) {
+		return lit
+	}
+	spellParts(&b, w.Parts, false)
+	return b.String()
 }
 
-func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
-	exact := true
-	for i, p := range parts {
+func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
+	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			v := p.Value
-			if quoted {
-				exact = exact && !escapes.MatchString(v)
+			if v := p.Value; quoted {
+				b.WriteString(v)
 			} else {
-				exact = exact && (isSame(v) || i > 0 && isSame("x"+v))
-				v = strings.ReplaceAll(strings.ReplaceAll(v, "\\\n", ""), `\`, "")
+				b.WriteString(strings.ReplaceAll(strings.ReplaceAll(v, "\\\n", ""), `\`, ""))
 			}
-			b.WriteString(v)
 		case *syntax.SglQuoted:
-			exact = exact && !p.Dollar
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			exact = spellParts(b, p.Parts, true) && exact && !p.Dollar
+			spellParts(b, p.Parts, true)
 		case *syntax.ParamExp:
-			exact = false
 			if p.Param != nil {
 				b.WriteString("$" + p.Param.Value)
 			}
-		default:
-			exact = false
 		}
 	}
-	return exact
 }
-
-// isSame is for a word without quotes that means itself in every shell.
-func isSame(word string) bool {
-	return strings.IndexAny(word, "~=") != 0 && !strings.Contains(word, "=~") && !strings.Contains(word, ":~") &&
-		!strings.ContainsFunc(word, changes)
-}
-
-func changes(c rune) bool {
-	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_./-+:,@%=^~", c)
-}
-
-// escapes finds what is not what it looks like between double quotes.
-var escapes = regexp.MustCompile("!|\\\\([\\\\$`\"\n]|$)")
 
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
+// comment finds one that the parser, unlike a shell, takes to go on in the next line.
+var comment = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
 
 // parse returns nil for what is no shell text, too long or too deep.
 func parse(text string) *syntax.File {
 	brackets := 0
-	for _, b := range []string{"(", "{", "[", "`"} {
-		brackets += strings.Count(text, b)
+	bad := func(c rune) bool {
+		if strings.ContainsRune("({[`", c) {
+			brackets++
+		}
+		return brackets > deepest || c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
 	}
-	if len(text) > longest || brackets > deepest || strings.ContainsFunc(text, isControl) {
+	if len(text) > longest || strings.Contains(text, "#") && comment.MatchString(text) || strings.ContainsFunc(text, bad) {
 		return nil
 	}
 	p := parsers.Get().(*syntax.Parser)
@@ -250,8 +238,4 @@ func parse(text string) *syntax.File {
 		return file
 	}
 	return nil
-}
-
-func isControl(c rune) bool {
-	return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
 }

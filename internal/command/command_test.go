@@ -194,7 +194,7 @@ func FuzzRead(f *testing.F) {
 // H107: no text exhausts the stack or the clock.
 func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
 	for _, piece := range []string{"a$(", "(", "$(", "${", "`", "if ", "while ", "! ", "[[ ( ", "$((", "x | ", "x && ",
-		"case x in x) ", "f() ", "\"$(", "sh -c ", "<<a\n", "\\", "sudo ", "sudo -a ", "sudo 'a b' ",
+		"case x in x) ", "f() ", "\"$(", "sh -c ", "<<a\n", "\\", "# \\\n", "sudo ", "sudo -a ", "sudo 'a b' ",
 		"sh -c 'a b' ", "'", "\n", "a b ", "()"} {
 		size := longest - 1
 		if piece == "a$(" || piece == "a b " {

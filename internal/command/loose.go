@@ -3,66 +3,46 @@ package command
 import (
 	_ "embed"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
-// text reads loosely: all words, all commands wherever they stand. It returns nil for what is no shell text.
-func (r *reader) text(text string, depth int) *syntax.File {
-	if r.left -= len(text); r.left < 0 {
-		return nil
-	}
-	file := parse(text)
-	if file == nil || depth > inQuotes {
-		r.unparsed(text)
-		return nil
-	}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Word:
-			word, _ := spelled(n)
-			r.word(word)
-		case *syntax.CmdSubst, *syntax.ProcSubst:
-			r.Joined = true
-		case *syntax.BinaryCmd:
-			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		case *syntax.CallExpr:
-			words, _ := spell(n.Args)
-			r.command(words, depth)
-		}
-		return true
-	})
-	return file
-}
-
 // command notes a simple command, and the words or the text that it runs. Options between a program and its verb are
-// passed over, with a value each: "git -C x push" is a "git push" too.
-func (r *reader) command(words []string, depth int) {
-	if len(words) == 0 {
-		return
+// passed over, with a value each: "git -C x push" is a "git push" too. So is a version: "x@2" is an "x".
+func (r *reader) command(words []string) {
+	also := func(name string, rest []string) {
+		r.Commands = append(r.Commands, append([]string{name}, rest[:min(3, len(rest))]...))
 	}
 	program := base(words[0])
 	r.Commands = append(r.Commands, words)
 	r.Programs = append(r.Programs, name(words))
+	if at := strings.LastIndex(words[0], "@"); at > 0 {
+		also(words[0][:at], words[1:])
+	}
 	r.Network = r.Network || reach()[program]
 	r.left -= costs
+	runs := reach()[program+" *"]
 	for i := 1; i < len(words) && r.left > 0; i++ {
-		if isOption(words[i]) {
+		w := words[i]
+		if isOption(w) {
 			continue
 		}
-		r.Network = r.Network || reach()[program+" "+words[i]]
+		r.Network = r.Network || reach()[program+" "+w]
 		if r.left -= costs; i > 1 {
-			r.Commands = append(r.Commands, append([]string{words[0]}, words[i:min(i+3, len(words))]...))
+			also(words[0], words[i:])
 		}
 		switch {
-		case !reach()[program+" *"]:
-		case strings.ContainsAny(words[i], " \t\n;|&<>()"):
-			r.text(words[i], depth+1)
-		default:
-			r.command(words[i:], depth+1)
+		case !runs && reach()[program+" "+w+"*"]:
+			runs = true
+			continue
+		case runs && strings.ContainsAny(w, " \t\n;|&<>()"):
+			r.quoted++
+			r.text(w)
+			r.quoted--
+		case runs:
+			r.command(words[i:])
 		}
 		if !isOption(words[i-1]) {
 			break
@@ -92,6 +72,7 @@ func endsPart(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){}[]
 
 // unparsed reads a text that is no command: each word of it may begin one.
 func (r *reader) unparsed(text string) {
+	r.Joined = r.Joined || r.quoted == 0 && strings.ContainsAny(text, "|`(")
 	r.Network = r.Network || isAddress(text)
 	words := strings.FieldsFunc(text, endsPart)
 	r.Commands, r.Words = slices.Grow(r.Commands, len(words)), slices.Grow(r.Words, len(words))
@@ -107,7 +88,7 @@ func (r *reader) unparsed(text string) {
 //go:embed network.txt
 var networkText string
 
-// reach has the words of network.txt: "curl", "git clone", "sudo *".
+// reach has the words of network.txt: "curl", "git clone", "sudo *", "npm exec*".
 var reach = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(networkText) {
@@ -127,20 +108,22 @@ func isAddress(w string) bool {
 	return strings.Contains(w, "://") || strings.Contains(w, "/dev/tcp/") || strings.Contains(w, "/dev/udp/")
 }
 
-// base is curl for /usr/bin/curl, CURL and curl.exe, and python for python3.11.
+// base is curl for /usr/bin/curl, CURL, curl.exe and curl@8, and python for python3.11.
 func base(word string) string {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(word)), ".exe")
-	return strings.TrimRight(name, "0123456789.")
+	return strings.TrimRight(name, "0123456789.@")
 }
 
-// name is what a card calls a command: its program, with what it is to do where the table has subcommands of it.
+// name is what a card calls a command: its program, with what it is to do where a table has that.
 func name(words []string) string {
-	shown := words[0]
-	if len(words) > 1 && programs().subs[shown] && !isOption(words[1]) {
-		shown += " " + words[1]
-	}
-	if len(shown) > 40 || strings.ContainsFunc(shown, func(c rune) bool { return changes(c) && c != ' ' || c > '~' }) {
+	if !plain.MatchString(words[0]) {
 		return "a program"
 	}
-	return shown
+	shown := strings.Join(words[:min(2, len(words))], " ")
+	if programs()[shown] != nil || reach()[shown] {
+		return shown
+	}
+	return words[0]
 }
+
+var plain = regexp.MustCompile(`^[\w./+:,@%=-]{1,40}$`)
