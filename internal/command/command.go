@@ -105,7 +105,7 @@ func (r *reader) text(text string) {
 		r.unparsed(text)
 		return
 	}
-	var joins []syntax.BinCmdOperator
+	last, leaves := syntax.BinCmdOperator(0), len(file.Stmts) > 1
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case nil, *syntax.File, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
@@ -120,7 +120,7 @@ func (r *reader) text(text string) {
 				r.worse(Anything, "It reads or writes a file by redirection.")
 			}
 		case *syntax.BinaryCmd:
-			joins = append(joins, n.Op)
+			last, leaves = n.Op, leaves || n.Op != syntax.AndStmt && n.Op != syntax.Pipe
 			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.CallExpr:
 			words := make([]string, len(n.Args))
@@ -129,7 +129,7 @@ func (r *reader) text(text string) {
 			}
 			if len(words) == 0 {
 				break // it sets a variable
-			} else if len(r.Programs) == 0 && len(joins) > 0 && joins[len(joins)-1] == syntax.AndStmt && goes(words) {
+			} else if len(r.Programs) == 0 && last == syntax.AndStmt && goes(words) {
 				r.Dir = words[1]
 			} else {
 				r.judge(words)
@@ -146,14 +146,14 @@ func (r *reader) text(text string) {
 	})
 	if len(file.Stmts) == 0 {
 		r.worse(Anything, "It has no command.")
-	} else if r.Dir != "" && (len(file.Stmts) > 1 || slices.ContainsFunc(joins, func(op syntax.BinCmdOperator) bool {
-		return op != syntax.AndStmt && op != syntax.Pipe
-	})) {
+	} else if r.Dir != "" && leaves {
 		r.judge([]string{"cd"})
 	}
 }
 
-func source(text string, n syntax.Node) string { return text[n.Pos().Offset():min(n.End().Offset(), uint(len(text)))] }
+func source(text string, n syntax.Node) string {
+	return text[n.Pos().Offset():min(n.End().Offset(), uint(len(text)))]
+}
 
 // exact is for a word that means the same to every shell: plain characters, '…' and "…". A tilde must not begin it, nor
 // follow : or =, and = must not begin it; "$^x" is a variable to zsh.
@@ -217,8 +217,8 @@ func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
 
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
-// comment finds one that the parser, unlike a shell, takes to go on in the next line.
-var comment = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
+// hash finds a comment that the parser, unlike a shell, takes to go on in the next line.
+var hash = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
 
 // parse returns nil for what is no shell text, too long or too deep.
 func parse(text string) *syntax.File {
@@ -229,7 +229,7 @@ func parse(text string) *syntax.File {
 		}
 		return brackets > deepest || c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
 	}
-	if len(text) > longest || strings.Contains(text, "#") && comment.MatchString(text) || strings.ContainsFunc(text, bad) {
+	if len(text) > longest || strings.ContainsFunc(text, bad) || strings.Contains(text, "#") && hash.MatchString(text) {
 		return nil
 	}
 	p := parsers.Get().(*syntax.Parser)
