@@ -29,7 +29,7 @@ func (r *reader) command(words []string) {
 		if isOption(w) {
 			continue
 		}
-		r.Network = r.Network || reach()[program+" "+w]
+		r.Network = r.Network || !runs && reach()[program+" "+w]
 		if r.left -= costs; i > 1 {
 			also(words[0], words[i:])
 		}
