@@ -149,52 +149,33 @@ func (b *builder) readNames(path string, names []string) map[string]bool {
 	return set
 }
 
-// checkRisks says in words what the owner may not have meant.
+// checkRisks says in words what the owner may not have meant. What a tool out of scope brings in counts all the same.
 func (b *builder) checkRisks(p *Policy) {
-	b.checkHidden(p)
 	if !p.gated {
 		b.warn("taint.secrets", "a conversation that has read secrets may send to anyone unasked, as long as no secret is recognised in what it sends")
 	}
+	var hidden []string
 	for _, name := range p.Tools() {
-		r := p.global.rules[name]
-		path := "toolOverrides." + name
+		r, path := p.global.rules[name], "toolOverrides."+name
 		if r.dangerous && r.table.modes[local] == allow {
 			b.warn(path, name+" passes unasked beyond the owner's own words: "+r.reason)
 		}
-		if worst := r.exempted(b.from); worst != nil {
-			b.warn(path, name+" acts outside, and passes unasked in a conversation tainted to "+worst.String())
-		}
-	}
-}
-
-// exempted is the worst level at which the owner lets a sink pass by name.
-func (r *rule) exempted(from taint.Level) *taint.Level {
-	for l := untrusted; l >= from; l-- {
-		if r.sink && r.table.origin[l] == byOverride && r.table.modes[l] == allow {
-			return &l
-		}
-		if l == system {
-			break
-		}
-	}
-	return nil
-}
-
-// checkHidden names the sinks that a scope leaves out. What they bring in
-// counts all the same.
-func (w *problems) checkHidden(p *Policy) {
-	var hidden []string
-	for _, name := range p.Tools() {
-		if r := p.global.rules[name]; r.sink && !r.inScope {
+		if r.sink && !r.inScope {
 			hidden = append(hidden, name)
 		}
+		for i := range taint.Levels { // the worst first
+			l := untrusted - taint.Level(i)
+			if l >= b.from && r.sink && r.table.origin[l] == byOverride && r.table.modes[l] == allow {
+				b.warn(path, name+" acts outside, and passes unasked in a conversation tainted to "+l.String())
+				break
+			}
+		}
 	}
-	if len(hidden) == 0 {
-		return
+	if len(hidden) > 0 {
+		others := ""
+		if !p.global.other.inScope {
+			others = ", and so does every tool we do not know"
+		}
+		b.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they return still counts")
 	}
-	others := ""
-	if !p.global.other.inScope {
-		others = ", and so does every tool we do not know"
-	}
-	w.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they return still counts")
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -49,10 +48,16 @@ func (b *builder) readTools() {
 }
 
 func (b *builder) label(key string, f *facts, t *Tool) {
-	path := "tools." + key
+	path, l := "tools."+key, &f.labels
 	f.annotated = false
 	if t.Source != nil {
-		f.response, f.shows = sourceLevel(f.response, *t.Source), false
+		f.shows = false
+		switch source := *t.Source; {
+		case source && f.response < external:
+			f.response = untrusted
+		case !source && f.response >= external:
+			f.response = local
+		}
 		b.checkSource(path+".source", f.name, *t.Source)
 	}
 	setIf(&f.sink, t.Sink)
@@ -60,15 +65,28 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	setIf(&f.destructive, t.Destructive)
 	setIf(&f.secret, t.Secret)
 	setIf(&f.money, t.Money)
-	if t.Sink != nil && !*t.Sink {
-		b.unsink(path, f)
+	harmless := t.Sink != nil && !*t.Sink
+	if harmless {
+		f.strictSink, f.leaves = false, false
+		if was := shipped[f.name]; was != nil && was.sink && !isServed(f.name) {
+			b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
+		}
 	}
-	if t.Destinations != nil && len(t.Destinations) == 0 { // it goes nowhere
-		f.leaves = false
-	}
+	f.leaves = f.leaves && (t.Destinations == nil || len(t.Destinations) > 0) // else it goes nowhere
 	setIf(&f.leaves, t.Leaves)
-	b.readSafe(path, f, t.Safe)
-	l := &f.labels
+	setIf(&f.safe, t.Safe)
+	if t.Safe != nil && *t.Safe {
+		f.strictSink = f.leaves // as web_fetch
+		if f.reason == unknownTool.reason {
+			f.reason = "only looks, as your label says"
+		}
+	}
+	switch {
+	case harmless && f.destructive:
+		b.fail(path, "is destructive and no sink: what destroys something acts")
+	case t.Safe != nil && *t.Safe && (f.sink || f.dangerous || f.destructive || f.money || f.runs):
+		b.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
+	}
 	if t.Destinations != nil {
 		l.destinations = t.Destinations
 	}
@@ -77,23 +95,9 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	}
 	b.checkNames(path+".destinations", t.Destinations)
 	b.checkNames(path+".content", t.Content)
-	for _, name := range t.Content {
-		if slices.Contains(l.destinations, name) {
-			b.fail(path+".content", name+" is a destination: it can't be content as well")
-		}
+	if slices.ContainsFunc(t.Content, func(name string) bool { return slices.Contains(l.destinations, name) }) {
+		b.fail(path+".content", "names a destination: it can't be content as well")
 	}
-}
-
-// sourceLevel is what a tool's answers are worth by the owner's word. A level
-// that says the same stays.
-func sourceLevel(level taint.Level, source bool) taint.Level {
-	switch {
-	case source && level < external:
-		return untrusted
-	case !source && level >= external:
-		return local
-	}
-	return level
 }
 
 // checkSource finds two words about the same thing.
@@ -105,40 +109,11 @@ func (b *builder) checkSource(path, name string, source bool) {
 	}
 }
 
-// unsink says what it means that a tool which acts is called harmless.
-func (w *problems) unsink(path string, f *facts) {
-	f.strictSink, f.leaves = false, false
-	if was := shipped[f.name]; was != nil && was.sink && !isServed(f.name) {
-		w.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
-	}
-	if f.destructive {
-		w.fail(path, "is destructive and no sink: what destroys something acts")
-	}
-}
-
-// readSafe puts a tool on the safe list, or takes it off. Under the profile strict
-// one that sends something out is a sink all the same, as web_fetch is.
-func (w *problems) readSafe(path string, f *facts, isSafe *bool) {
-	setIf(&f.safe, isSafe)
-	if isSafe == nil || !*isSafe {
-		return
-	}
-	f.strictSink = f.leaves
-	if f.reason == "" || f.reason == unknownTool.reason {
-		f.reason = "only looks, as your label says"
-	}
-	if f.sink || f.dangerous || f.destructive || f.money || f.runs {
-		w.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
-	}
-}
-
 func (w *problems) checkNames(path string, names []string) {
 	for i, n := range names {
 		if strings.TrimSpace(n) == "" {
 			w.fail(path, "has an empty entry")
-			return
-		}
-		if slices.Contains(names[:i], n) {
+		} else if slices.Contains(names[:i], n) {
 			w.warn(path, "has "+n+" twice")
 		}
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -195,7 +194,7 @@ func (p *Policy) birth(s session.Initiator) taint.Level {
 
 // gateOf is the first rule that decides alone. The guard comes first: nothing that an owner can configure overrides it.
 func (p *Policy) gateOf(c *toolcall.Call, pl *Plan, s *said) (rule, text string) {
-	found := cmp.Or(p.guard.find(s.all, pl.rule.commands, pl.Line), insideOf(s.all, pl.rule.commands))
+	found := p.guard.find(s.all, pl.rule.commands, pl.Line)
 	switch {
 	case !s.readable:
 		return "unreadable", "The params are not one JSON value, so nothing can be said of them."
