@@ -78,8 +78,8 @@ func (b *builder) asks() beginnings {
 	return beginningsOf(b.config.AskCommands)
 }
 
-// readLayer lays a taint policy and overrides from the file over what holds
-// already. The path says where in the file they stand.
+// readLayer lays a taint policy and overrides from the file over what holds already. The path says where in the file
+// they stand.
 func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides map[string]Override) layer {
 	row, tightened := tp.set(under.policy).Closed()
 	if len(tightened) > 0 {
@@ -150,8 +150,7 @@ type agentLayer struct {
 	cap   int
 }
 
-// readAgents reads every agent before any row is worked out, since each may
-// name tools that no other part names.
+// readAgents reads every agent before any row is worked out, since each may name tools that no other part names.
 func (b *builder) readAgents() (agents []agentLayer) {
 	seen := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
@@ -171,8 +170,7 @@ func (b *builder) readAgents() (agents []agentLayer) {
 	return agents
 }
 
-// agentRules works out each agent's rules, and those of a call that names no
-// agent: the strictest of all.
+// agentRules works out each agent's rules, and those of a call that names no agent: the strictest of all.
 func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*ruleset, *ruleset) {
 	sets, noAgent := make(map[string]*ruleset, len(agents)), global
 	for i := range agents {

@@ -26,8 +26,8 @@ func (w *problems) fail(path, text string) {
 	w.errors = append(w.errors, &Problem{Path: path, Text: text})
 }
 
-// loosened reports a row that permitted more to less trusted content: a
-// warning, since it was tightened; an error under strict.
+// loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error
+// under strict.
 func (b *builder) loosened(path, what string, levels []taint.Level) {
 	text := fmt.Sprintf("%s would permit more at %s than at a more trusted level: less trusted content never gets more", what, levelNames(levels))
 	if b.profile.strict {
@@ -88,8 +88,8 @@ func (b *builder) named(path string, keys []string) iter.Seq2[string, string] {
 	}
 }
 
-// toolName finds the tool that a key in the file means. An unknown name is
-// fine, plugins bring their own tools, unless it looks like a slip.
+// toolName finds the tool that a key in the file means. An unknown name is fine, plugins bring their own tools,
+// unless it looks like a slip.
 func (b *builder) toolName(path, key string) (string, bool) {
 	name := toolcall.Canonical(key)
 	if name == "" {
@@ -119,8 +119,7 @@ type scope struct {
 	exclude map[string]bool
 }
 
-// holds reports whether a tool is in scope; the name "" is for every tool
-// that nothing names.
+// holds reports whether a tool is in scope; the name "" is for every tool that nothing names.
 func (s *scope) holds(name string) bool {
 	if len(s.include) > 0 {
 		return s.include[name]

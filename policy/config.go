@@ -6,14 +6,12 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Config is the owner's policy as written in the file. The zero Config is the
-// profile "default".
+// Config is the owner's policy as written in the file. The zero Config is the profile "default".
 type Config struct {
-	// Profile is what everything else is laid over: default, paranoid,
-	// permissive, interactive or strict. Empty means default.
+	// Profile is what everything else is laid over: default, paranoid, permissive, interactive or strict. Empty means
+	// default.
 	Profile string `yaml:"profile"`
-	// TaintPolicy is the mode of a tool that nothing else names, by level. A
-	// level left out keeps the profile's mode.
+	// TaintPolicy is the mode of a tool that nothing else names, by level. A level left out keeps the profile's mode.
 	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
 	// ToolOverrides are the owner's own modes: tool, then level or "*".
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
@@ -25,19 +23,17 @@ type Config struct {
 	MCP MCP `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
-	// AskCommands are the commands, by the words with which they begin, that a coding agent asks about at every level.
-	// Nil means the shipped list.
+	// AskCommands are the commands, by the words with which they begin, that a coding agent asks about at every
+	// level. Nil means the shipped list.
 	AskCommands []string `yaml:"askCommands"`
 	// Policies are the owner's own rules; they only tighten.
 	Policies []Declared `yaml:"policies"`
 	// Scope limits which tools are judged. The others pass, but still count.
 	Scope Scope `yaml:"scope"`
-	// MaxIterations is how often a run may call the model before a person is
-	// asked whether it may go on. 0 means 10.
+	// MaxIterations is how often a run may call the model before a person is asked whether it may go on. 0 means 10.
 	MaxIterations int `yaml:"maxIterations"`
-	// MaxCalls is the same for the calls of a run whose runtime does not count its
-	// iterations. 0 means 100. Calls that only look, build and test are counted apart,
-	// up to ten times as many.
+	// MaxCalls is the same for the calls of a run whose runtime does not count its iterations. 0 means 100. Calls
+	// that only look, build and test are counted apart, up to ten times as many.
 	MaxCalls int `yaml:"maxCalls"`
 	// Agents tightens the policy for single agents, by agent id.
 	Agents map[string]Agent `yaml:"agents"`
@@ -55,8 +51,7 @@ type TaintPolicy struct {
 	Untrusted *taint.Mode `yaml:"untrusted"`
 }
 
-// Override is a mode by level for one tool. Any is for each level that is
-// not named.
+// Override is a mode by level for one tool. Any is for each level that is not named.
 type Override struct {
 	Any         *taint.Mode `yaml:"*"`
 	TaintPolicy `yaml:",inline"`
@@ -66,11 +61,9 @@ type Override struct {
 type Trust struct {
 	// Tools is the level that a tool's output brings in.
 	Tools map[string]taint.Level `yaml:"tools"`
-	// UnknownSender is the level of a run whose starter is not attested.
-	// Nil means untrusted.
+	// UnknownSender is the level of a run whose starter is not attested. Nil means untrusted.
 	UnknownSender *taint.Level `yaml:"unknownSender"`
-	// Directories are the only ones whose files count as the owner's own. Empty:
-	// all are.
+	// Directories are the only ones whose files count as the owner's own. Empty: all are.
 	Directories []string `yaml:"directories"`
 	// Rules say what calls bring in, by their arguments.
 	Rules []TrustRule `yaml:"rules"`
@@ -78,16 +71,15 @@ type Trust struct {
 
 // Taint is the part of the policy about tainted conversations.
 type Taint struct {
-	// From is the level at which a sink needs a person. Nil means external, or
-	// untrusted under the profile permissive.
+	// From is the level at which a sink needs a person. Nil means external, or untrusted under the profile
+	// permissive.
 	From *taint.Level `yaml:"from"`
-	// Secrets is what becomes of calls that leave the machine in a conversation
-	// that has read secrets. Empty means ask.
+	// Secrets is what becomes of calls that leave the machine in a conversation that has read secrets. Empty means
+	// ask.
 	Secrets SecretsGate `yaml:"secrets"`
 }
 
-// SecretsGate says whether a conversation that has read secrets asks before
-// anything leaves the machine.
+// SecretsGate says whether a conversation that has read secrets asks before anything leaves the machine.
 type SecretsGate string
 
 // What SecretsGate can be.
@@ -121,8 +113,8 @@ type Agent struct {
 	MaxIterations int   `yaml:"maxIterations"`
 }
 
-// Guard lists what belongs to the verifier itself and to its owner. A call that
-// names any of it is restricted, whatever else the policy says.
+// Guard lists what belongs to the verifier itself and to its owner. A call that names any of it is restricted,
+// whatever else the policy says.
 type Guard struct {
 	Paths     []string // files and directories
 	Addresses []string // host:port that we listen on, and the store's

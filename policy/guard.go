@@ -119,25 +119,17 @@ func (g *guard) find(said string, commands bool, does *command.Line) string {
 		}
 		said += "\x01" + strings.Join(does.Words, "\x01") // without their quotes
 	}
-	if m := g.in(said, commands); m != nil {
-		return m.what()
+	m := g.in(said, commands)
+	if tidy := tidied(said); m == nil && tidy != said {
+		m = g.in(tidy, commands)
 	}
-	if tidy := tidied(said); tidy != said {
-		if m := g.in(tidy, commands); m != nil {
-			return m.what()
-		}
-	}
-	return ""
-}
-
-func (m *guarded) what() string {
 	switch {
+	case m == nil:
+		return ""
 	case m.runs:
 		return "our own command"
 	case m.port != "":
 		return "our own address"
-	case m.start:
-		return "a name that is ours"
 	}
 	return "what is guarded: " + m.word
 }
@@ -202,16 +194,12 @@ const longestCommand = 64
 
 // nextWord is the word behind a name, without its quotes.
 func nextWord(after string) string {
-	after = strings.TrimPrefix(after[:min(len(after), longestCommand)], ".exe")
-	word := strings.TrimLeft(after, " \t\"'\x00\\\n")
-	if len(word) == len(after) {
+	after, _, _ = strings.Cut(strings.TrimPrefix(after[:min(len(after), longestCommand)], ".exe"), "\x01")
+	words := strings.FieldsFunc(after, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') })
+	if len(words) == 0 || strings.HasPrefix(after, words[0]) {
 		return ""
 	}
-	end := strings.IndexFunc(word, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') })
-	if end < 0 {
-		return word
-	}
-	return word[:end]
+	return words[0]
 }
 
 // longestWhole is longer than paths are.

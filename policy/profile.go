@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -20,9 +21,8 @@ const (
 	restrict = taint.Restrict
 )
 
-// profiles are the taint policies of seed 000: its default, its three examples
-// laid over that default, and strict, which has the default's modes and none
-// of its leniencies.
+// profiles are the taint policies of seed 000: its default, its three examples laid over that default, and strict,
+// which has the default's modes and none of its leniencies.
 var profiles = []profile{
 	{"default", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external, false},
 	{"paranoid", taint.Row{allow, allow, allow, restrict, restrict, restrict}, external, false},
@@ -41,12 +41,6 @@ func Profiles() []string {
 }
 
 func profileNamed(name string) (profile, bool) {
-	if name == "" {
-		name = "default"
-	}
-	i := slices.IndexFunc(profiles, func(p profile) bool { return p.name == name })
-	if i < 0 {
-		return profiles[0], false
-	}
-	return profiles[i], true
+	i := slices.Index(Profiles(), cmp.Or(name, "default"))
+	return profiles[max(i, 0)], i >= 0
 }

@@ -17,8 +17,8 @@ const (
 	byOverride                  // the owner's override naming the level
 )
 
-// table is a tool's row as it passes through the stages, each kept so that a
-// verdict can be explained. From one stage to the next, modes only get stricter.
+// table is a tool's row as it passes through the stages, each kept so that a verdict can be explained. From one stage
+// to the next, modes only get stricter.
 type table struct {
 	origin    [taint.Levels]origin
 	raw       taint.Row // as the first matching rule says
@@ -28,8 +28,7 @@ type table struct {
 	modes     taint.Row // with the agent's own rules
 }
 
-// layer is one set of taint policy and overrides: the global one, or the
-// global one with an agent's laid over it.
+// layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it.
 type layer struct {
 	policy    taint.Row
 	overrides map[string]override
@@ -75,8 +74,7 @@ func (l *layer) first(f *facts, lvl taint.Level) (taint.Mode, origin) {
 	}
 }
 
-// table works out a tool's row and names the levels that had to be tightened
-// to keep it monotone.
+// table works out a tool's row and names the levels that had to be tightened to keep it monotone.
 func (l *layer) table(f *facts, from taint.Level, strict bool) (table, []taint.Level) {
 	var t table
 	for _, lvl := range taint.All() {
@@ -90,15 +88,14 @@ func (l *layer) table(f *facts, from taint.Level, strict bool) (table, []taint.L
 			t.escalated[lvl] = taint.Stricter(t.escalated[lvl], confirm)
 		}
 	}
-	// A level the owner exempted by name may now stand below a more trusted
-	// one that was not.
+	// A level the owner exempted by name may now stand below a more trusted one that was not.
 	t.reclosed, late = t.escalated.Closed()
 	t.modes = t.reclosed
 	return t, append(early, late...)
 }
 
-// escalates reports whether a tool is a sink that nothing exempts at a level:
-// neither the safe list nor an owner's word about this very level.
+// escalates reports whether a tool is a sink that nothing exempts at a level: neither the safe list nor an owner's
+// word about this very level.
 func (t *table) escalates(f *facts, lvl taint.Level, strict bool) bool {
 	if t.origin[lvl] == byOverride {
 		return false
