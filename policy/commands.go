@@ -16,10 +16,14 @@ var (
 	idleParams    = setOf("idle params")
 )
 
+// mostCommands is how much of the commands of a call is read, in bytes. A longer one can do anything, and counts as naming a
+// place where secrets are kept and as reaching the network: it asks at every level.
+const mostCommands = 64 << 10
+
 // readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it may take is
 // known by that; in any other each text may be a command, and it can do anything.
 func readCommand(s *said) (line command.Line, plain bool) {
-	commands, list := 0, []string(nil)
+	commands, list, left := 0, []string(nil), mostCommands
 	plain = !slices.ContainsFunc(s.names, func(name string) bool {
 		key := plainKey(name)
 		return !commandParams[key] && !directoryParams[key] && !idleParams[key]
@@ -27,24 +31,30 @@ func readCommand(s *said) (line command.Line, plain bool) {
 	for i := range s.args {
 		a := &s.args[i]
 		top := a.path == topOf(a.path)
-		switch {
-		case directoryParams[a.name] || idleParams[a.name]:
+		if directoryParams[a.name] || idleParams[a.name] {
 			plain = plain && top
+			continue
+		}
+		text := a.value[:max(0, min(len(a.value), left))]
+		left -= len(text) + 1
+		s.long = s.long || left < 0
+		switch {
+		case left < 0 && text == "":
 		case commandParams[a.name] && top && a.isText:
-			line = together(line, command.Read(a.value), commands == 0)
+			line = together(line, command.Read(text), commands == 0)
 			commands++
 		case commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments":
-			list, plain = append(list, a.value), false
+			list, plain = append(list, text), false
 		default:
-			line, plain = together(line, command.Read(a.value), commands == 0), false
+			line, plain = together(line, command.Read(text), commands == 0), false
 			commands++
 		}
 	}
 	if list != nil {
 		line = together(line, command.Argv(list), commands == 0)
 	}
-	if plain = plain && commands == 1; !plain {
-		line.Effect, line.Install = command.Anything, false
+	if plain = plain && commands == 1 && !s.long; !plain {
+		line.Effect, line.Install, line.Network = command.Anything, false, line.Network || s.long
 	}
 	return line, plain
 }

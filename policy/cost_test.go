@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/cputest"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Eight times the text may take at most 24 times the processor's time, beyond what
@@ -49,75 +47,38 @@ func planned(t *testing.T, p *policy.Policy, part string, size int) time.Duratio
 	if err != nil {
 		t.Fatal(err)
 	}
-	return timeOf(t, p, call("exec", string(params)), call("message", string(params)))
+	exec, message := call("exec", string(params)), call("message", string(params))
+	return cputest.Time(func() { p.Plan(exec); p.Plan(message) })
 }
 
-// timeOf is the processor's time that the plans of some calls take.
-func timeOf(t *testing.T, p *policy.Policy, calls ...*toolcall.Call) time.Duration {
-	t.Helper()
-	started := processorTime(t)
-	for _, c := range calls {
-		p.Plan(c)
-	}
-	return processorTime(t) - started
-}
+// mostTime is the processor's time that one call may take.
+const mostTime = 250 * time.Millisecond
 
-// processorTime is what this process has taken. The clock on the wall would count what others take.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func TestH13AMegabyteOfNoiseIsReadInBoundedTime(t *testing.T) {
+// TestH13NoInputKeepsACoreBusy: what a call says must not decide how long we look at it.
+func TestH13NoInputKeepsACoreBusy(t *testing.T) {
 	p := must(t, policy.Config{Guard: ours()})
-	for _, noise := range []func(n int) string{
-		func(n int) string { return "/'" + strings.Repeat(" ", 4*n) + strings.Repeat("/..", 3*n/2) },
-		func(n int) string { return strings.Repeat("%25", 3*n) },
-		func(n int) string { return strings.Repeat(" 8787", 2*n) },
-		func(n int) string { return strings.Repeat("0", 9*n) + "8787" },
-		func(n int) string { return strings.Repeat("git ", 2*n) },
-		func(n int) string { return strings.Repeat("\\x41", 2*n) },
-	} {
-		// Ten times the text may take ten times the time, and as much again on
-		// a busy machine; what grows with the square takes a hundred times.
-		tenth, whole := call("exec", quoted("command", noise(10_000))), call("exec", quoted("command", noise(100_000)))
-		if small, large := timeOf(t, p, tenth), timeOf(t, p, whole); large > 40*max(small, time.Millisecond) {
-			t.Errorf("%.20q…: a tenth takes %s, all of it %s", noise(10), small, large)
-		}
+	texts := []string{
+		"/'" + strings.Repeat(" ", 4e5) + strings.Repeat("/..", 15e4), strings.Repeat("0", 9e5) + "8787",
+		numbered(130_000), "python3 -c '" + strings.Repeat("a.b/c ", 15e4) + "'", "cd a; cd b; cd c; cd d; x " + strings.Repeat("a/../b ", 13e4),
+		"find " + numbered(4000) + strings.Repeat("! -name x ", 9e4), "find . -delete -regex '" + strings.Repeat("sett.", 18e4),
+		"find . " + strings.Repeat("-name '*s*e*t*t*i*n*g*s*' -o ", 35e3), "rm " + strings.Repeat("$x/*a* ", 13e4),
+		"cat " + strings.Repeat(strings.Repeat("a*/", 60)+" ", 1300), "cat " + strings.Repeat(strings.Repeat("[a", 100)+" ", 1200),
+		"cat " + strings.Repeat("~/"+strings.Repeat("**/a*/", 40)+" ", 1000), "x " + strings.Repeat("{a,b}{c,d}*/[x]* ", 14e3),
 	}
-}
-
-// TestHostileCallsCostLittle: long commands of patterns, words, braces, tests and code; many paths and texts.
-func TestHostileCallsCostLittle(t *testing.T) {
-	t.Parallel()
-	p := must(t, policy.Config{})
-	roots := "find " + strings.Repeat("a ", 15000)
-	var hostile []string
-	for begin, part := range map[string]string{
-		roots + " ": "-name x ", roots + "  ": "-regex abcd/abcd ", "find .  ": "-name x -prune -o ",
-		"find " + numbered(4000): "! -name x ", "x ": "{a,b}{c,d}*/[x]* ", "find . ": "-name '*s*e*t*t*i*n*g*s*' -o ",
-		"python3 -c '": "a.b/c ", "git rm ": "*a*/*b?.js* ", "find . -delete -regex '": "sett.", "rm ": "$x/*a* ",
-		"cd a; cd b; cd c; cd d; x ": "a/../b ",
+	for _, part := range []string{
+		"a$(", "a ", "`a ", "(", "\n", "%25", " 8787", "\\x41", "a=b:c,d ", "./a/.b ", "~/*/.[a-z]*? ", "a*/[x]*{b,c} ",
+		"*a*/*b?.js* ", "../.claude/", ".claude/../", "https://a.b/c ", "media:x\n",
 	} {
-		command := begin + strings.Repeat(part, max(0, 60<<10-len(begin))/len(part)) + "x"
-		if strings.Count(begin, "'") == 1 {
-			command += "'"
-		}
-		hostile = append(hostile, quoted("command", command))
+		texts = append(texts, strings.Repeat(part, 1<<20/len(part)))
 	}
-	for _, one := range []string{
-		strings.Repeat("a*/", 60), strings.Repeat("*/", 30) + "x", "~/" + strings.Repeat("**/a*/", 40),
-		strings.Repeat("*a", 100), strings.Repeat("[a", 100), "{a,b}{c,d}{e,f}*/x*",
-	} {
-		hostile = append(hostile, quoted("command", "cat "+strings.Repeat(one+" ", 60000/(len(one)+1))))
-	}
-	for _, params := range hostile {
-		if took := cputest.Time(func() { p.Judge(call("exec", params), at(owner)) }); took > 3*time.Second {
-			t.Errorf("%.40s…: %d bytes took %s", params, len(params), took)
+	for _, text := range texts {
+		for _, param := range []string{"exec command", "mcp__x__do command", "mcp__x__do thing", "message message", "apply_patch input", "read path"} {
+			tool, name, _ := strings.Cut(param, " ")
+			c := call(tool, quoted(name, text))
+			c.Context.AgentID = "claude-code"
+			if took := cputest.Time(func() { p.Judge(c, at(owner)) }); took > mostTime {
+				t.Errorf("%s: %d bytes of %.12q take %s", param, len(text), text, took)
+			}
 		}
 	}
 	for _, part := range []string{"a/", "a*/", "[a/", "../"} {
@@ -129,8 +90,8 @@ func TestHostileCallsCostLittle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := call("mcp__x__do", string(params))
-		if took := cputest.Time(func() { p.Judge(made, at(owner)) }); took > 10*time.Second {
+		c := call("mcp__x__do", string(params))
+		if took := cputest.Time(func() { p.Judge(c, at(owner)) }); took > mostTime {
 			t.Errorf("%s: %d bytes took %s", part, len(params), took)
 		}
 	}
@@ -149,7 +110,7 @@ func TestAnAgentsHooksAreFoundInLongCalls(t *testing.T) {
 		strings.Repeat("total = compute(a, b) + c\n", 250) + "E"
 	for command, want := range map[string]taint.Mode{
 		"cd .claude && rm " + numbered(300) + "settings.json": confirm, "x " + numbered(5000) + ".claude": confirm,
-		"rm -rf .claude; : " + numbered(12000): confirm, "rm -rf .claude; : " + strings.Repeat("{", 300): confirm,
+		"rm -rf .claude; : " + numbered(12000): confirm, "x " + numbered(20000): confirm, "rm -rf .claude; : " + strings.Repeat("{", 300): confirm,
 		"x " + numbered(300) + "y": allow, long: allow,
 	} {
 		if got := judged("exec", quoted("command", command)); got != want {

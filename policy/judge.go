@@ -16,7 +16,7 @@ type Verdict struct {
 	Level      taint.Level
 	Rule       string // the short id of the rule that decided
 	Why        []Step // the path, first rule first
-	Grantable  bool   // a lasting grant may cover it
+	Grantable  bool   // a lasting grant may answer it
 	Reason     string // what the agent may be told of a restrict, if the owner said something
 	LogContext bool   // the owner wants all of the context in the log
 	Tainted    bool   // outside content could drive it: a sink in a tainted conversation
@@ -25,7 +25,7 @@ type Verdict struct {
 	Secret       bool // it could carry a secret out: only a person's yes to this very call lets it pass
 	PersistGraph bool // the graph of the call's turn belongs into the record
 
-	LevelAlone bool // only what came into the conversation asks: see [Plan.levelAlone]
+	LevelAlone bool // only what came into the conversation asks, so an auditor may answer
 	ownerAsks  bool // a policy asks, whether or not it changed the mode
 }
 
@@ -60,8 +60,12 @@ func (pl *Plan) Judge(v session.View) Verdict {
 	if does := j.command(); does != "" && pl.gate.rule == "" && out.Mode == confirm {
 		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode}) // after the level, as a pattern is
 	}
-	out.Grantable = pl.Grantable && out.Mode != restrict && !out.AtCap && !out.Secret
-	out.LevelAlone = pl.levelAlone(&out)
+	// A grant, and an auditor, answer what the tool's row says at this level and taint-escalation. The owner's overrides, the
+	// dangerous list and policies, a cap and the rule after secrets want a person; so does any other rule: see [Plan.tighten].
+	row := out.Mode != restrict && !pl.rule.asks[level] && !out.ownerAsks && !out.AtCap && !out.Secret
+	out.Grantable = row && pl.Grantable
+	// It passes unasked in a conversation that has only read local content.
+	out.LevelAlone = row && out.Mode == confirm && pl.Modes[local] == allow && (out.Rule == "taintPolicy" || out.Rule == escalation)
 	j.allowKnown()
 	if !v.Lost {
 		j.namePattern()
@@ -142,22 +146,6 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) taint.Mode {
 		v.add(s.rule, text, mode)
 	}
 	return mode
-}
-
-// ruled is the mode at a level before the owner's policies.
-func (pl *Plan) ruled(l taint.Level) taint.Mode {
-	if n := len(pl.stages); n > 0 {
-		return pl.stages[n-1].modes[l]
-	}
-	return pl.rule.table.modes[l]
-}
-
-// levelAlone reports whether a call waits for a person only because of what came into the conversation: it would pass unasked in
-// one that has only read local content, and nothing that the owner or the dangerous list says asks about it. Such a question may
-// be answered by an auditor; any other is a person's.
-func (pl *Plan) levelAlone(v *Verdict) bool {
-	return v.Mode == confirm && pl.gate == (gate{}) && pl.ruled(local) == allow &&
-		!pl.rule.asks[v.Level] && !v.ownerAsks && (v.Rule == "taintPolicy" || v.Rule == escalation)
 }
 
 // knownRule is the id of the rule for commands.

@@ -58,6 +58,7 @@ const (
 	settingsRule = "agent-settings" // what turns us off asks at every level
 	agentRule    = "coding-agent"   // what asks at every level in a coding agent
 	inputRule    = "open-input"     // a running program that obeys what is typed into it later
+	longRule     = "long-command"
 	blindRule    = "blind-send"
 )
 
@@ -110,7 +111,9 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 	found := ""
 	if pl.Line != nil {
 		at := g.of(pl.Line)
-		found, pl.Leaves = at.secretIn(pl.Line), pl.Leaves || pl.Line.Network
+		if found, pl.Leaves = at.secretIn(pl.Line), pl.Leaves || pl.Line.Network; s.long {
+			found = keptSecrets
+		}
 	} else {
 		found = g.secretGiven(r, c.Tool, s)
 	}
@@ -154,18 +157,18 @@ func notifiesNoOne(s *said) bool {
 // asks adds what asks, or refuses, whatever the tool's row says.
 func (pl *Plan) asks(c *toolcall.Call, s *said, g ground) {
 	every := taint.Every(confirm)
+	if s.long {
+		pl.tighten(longRule, "This command is longer than 64 KB, so we don't know what it does.", every)
+	}
 	if pl.turnsOff(s, g) {
-		pl.Grantable = false
 		pl.tighten(settingsRule, "This may change which hooks a coding agent runs, and so whether it asks.", every)
 	}
 	if codingAgents[c.Agent()] {
 		if why := pl.policy.agentAsks(pl, s, g); why != "" {
-			pl.Grantable = false
 			pl.tighten(agentRule, why, every)
 		}
 	}
 	if pl.rule.open && pl.Line != nil && obeysInput(pl.Line) {
-		pl.Grantable = false
 		pl.tighten(inputRule, "This program obeys what is typed into it later, which is not asked about.", every)
 	}
 	if pl.Reach.BlindSend {
@@ -177,8 +180,9 @@ func (pl *Plan) asks(c *toolcall.Call, s *said, g ground) {
 	}
 }
 
-// tighten makes the row at least as strict as another.
+// tighten makes the row at least as strict as another. Of such rules, lasting grants answer only taint-escalation.
 func (pl *Plan) tighten(rule, text string, row taint.Row) {
+	pl.Grantable = pl.Grantable && rule == escalation
 	pl.Modes = pl.Modes.Stricter(row)
 	pl.stages = append(pl.stages, stage{rule, text, pl.Modes})
 }

@@ -52,7 +52,7 @@ func some(list []string) string {
 // ranks order the rules by how much their reason tells a person who decides; that of a cap says what a yes does. A rule that is not here
 // tells nothing that another doesn't.
 var ranks = map[string]int{
-	"run-cap": 1, "iterations": 1, secretsRule: 3, settingsRule: 3, agentRule: 3, inputRule: 3, lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
+	"run-cap": 1, "iterations": 1, secretsRule: 3, settingsRule: 3, agentRule: 3, inputRule: 3, longRule: 3, lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
 	blindRule: 10, "override": 11, "agent": 11, "taintPolicy": 12, "taint-escalation": 12, "closed": 12,
 }
 

@@ -15,6 +15,7 @@ type said struct {
 	names    []string // of the members at the top, as they are written
 	all      string   // each value, then each name, then the tool's, with a zero byte between them
 	readable bool     // the params are one JSON value
+	long     bool     // its commands are longer than [mostCommands]
 }
 
 // argument is a string among the params, or another plain value as it is written.
