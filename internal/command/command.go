@@ -112,7 +112,7 @@ func (r *reader) text(text string) {
 		case *syntax.CmdSubst, *syntax.ProcSubst: // the word is not exact
 			r.Joined = true
 		case *syntax.Word:
-			if r.word(spell(n)); !exact.MatchString(source(text, n)) {
+			if r.word(spell(n)); !isExact(source(text, n)) {
 				r.worse(Anything, "It has a word that the shell fills in.")
 			}
 		case *syntax.Redirect:
@@ -159,6 +159,17 @@ func source(text string, n syntax.Node) string {
 // follow : or =, and = must not begin it; "$^x" is a variable to zsh.
 var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",
 	`(?:[\w./+,@%-]|'[^']*'|"(?:[^"$`+"\\x60"+`\\!]|\\[^\\$`+"\\x60"+`"\n!])*\$?")~*`))
+
+// isExact reports whether a word is exact. Most hold nothing but plain characters.
+func isExact(word string) bool {
+	for i := range len(word) {
+		if c := word[i]; (c|' ' < 'a' || c|' ' > 'z') && (c < '+' || c > '9') && c != '_' {
+			return exact.MatchString(word)
+		}
+	}
+	return word != ""
+}
+
 var drops = regexp.MustCompile(`^[12]?>(&[12]|\s*/dev/null)$`)
 
 // goes is for cd DIR. - and +1 are directories where the shell was before.
@@ -224,7 +235,8 @@ var hash = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
 func parse(text string) *syntax.File {
 	brackets := 0
 	bad := func(c rune) bool {
-		if strings.ContainsRune("({[`", c) {
+		switch c {
+		case '(', '{', '[', '`':
 			brackets++
 		}
 		return brackets > deepest || c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
