@@ -8,14 +8,14 @@ import (
 )
 
 // Time returns the processor time that f takes in its own goroutine. What f waits for is
-// not in it, nor what other goroutines do for f. Where the system does not count by
+// not in it, nor what other goroutines do for f, nor what the race detector adds. Where the system does not count by
 // thread, it is the time that has passed.
 func Time(f func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	began := threadTime()
 	f()
-	return threadTime() - began
+	return (threadTime() - began) / slower
 }
 
 // Elapsed returns the time that passes while f runs, waits included, without the time in
