@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -27,7 +28,8 @@ var typical = []struct{ name, tool, params string }{
 			6) + `"}`},
 }
 
-// BenchmarkParams redacts for the record and for a card, which shows what is written to a file.
+// BenchmarkParams redacts for the record and for a card, which shows what is written to a file, what the gateway has
+// read already.
 func BenchmarkParams(b *testing.B) {
 	for reader, config := range map[string]redact.Config{
 		"record": {Known: own}, "card": {Known: own, ShowFileBodies: true},
@@ -36,9 +38,11 @@ func BenchmarkParams(b *testing.B) {
 		for _, c := range typical {
 			b.Run(reader+"/"+c.name, func(b *testing.B) {
 				b.ReportAllocs()
+				params := jsontext.Value(c.params)
+				all, err := protocol.Walk(params)
 				for b.Loop() {
-					if n := r.Params(c.tool, jsontext.Value(c.params)).Hidden(); n > 1 {
-						b.Fatal(n)
+					if n := r.Walked(c.tool, params, all).Hidden(); n > 1 || err != nil {
+						b.Fatal(n, err)
 					}
 				}
 			})

@@ -19,10 +19,8 @@
 package redact
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +28,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // The kinds of a [Finding]. Those of secrets found by their shape are short words such as "token", the name of a rule
@@ -58,7 +58,7 @@ type Config struct {
 type Redactor struct {
 	showFileBodies bool
 	fields         map[string]bool // squashed
-	patterns       []pattern
+	patterns       []*rule
 	numbers        bool // a number may be a secret
 
 	ready atomic.Pointer[words]
@@ -104,18 +104,13 @@ func (r *Redactor) finder() finder {
 // Params returns the params of a call to tool, by its canonical name, as they may be shown.
 func (r *Redactor) Params(tool string, params jsontext.Value) Result {
 	w := walk{r: r, tool: tool, f: r.finder()}
-	if !w.all(params) {
-		return unreadable(params)
-	}
-	return w.result
+	return w.read(params)
 }
 
-// unreadable hides everything.
-func unreadable(params jsontext.Value) Result {
-	n := utf8.RuneCount(params)
-	r := Result{Params: appendMask(nil, n)}
-	r.found(Unreadable, n)
-	return r
+// Walked is Params for params that were found valid and walked over.
+func (r *Redactor) Walked(tool string, params jsontext.Value, all protocol.Values) Result {
+	w := walk{r: r, tool: tool, f: r.finder()}
+	return w.do(params, all)
 }
 
 // Names returns params with the same shape and member names, each scalar replaced by the name of its type: "string",
@@ -123,20 +118,15 @@ func unreadable(params jsontext.Value) Result {
 // is for a record that is to hold no values at all.
 func (r *Redactor) Names(params jsontext.Value) jsontext.Value {
 	w := walk{r: r, f: r.finder(), only: names}
-	if !w.all(params) {
-		return jsontext.Value(`"` + Unreadable + `"`)
-	}
-	return w.result.Params
+	return w.read(params).Params
 }
 
 // WithoutBodies hides the file bodies in params that were redacted already, and says how many it hid. A card may show
 // what is written to a file; what is kept of the card may not. Params that it can't read are hidden whole.
 func WithoutBodies(tool string, shown jsontext.Value) (kept jsontext.Value, hidden int) {
 	w := walk{r: &Redactor{}, tool: tool, only: bodies}
-	if !w.all(shown) {
-		return unreadable(shown).Params, 1
-	}
-	return w.result.Params, w.result.Bodies()
+	result := w.read(shown)
+	return result.Params, result.Hidden()
 }
 
 // Text returns a text of any other kind, such as a person's words or a reason, as it may be shown. The findings have no
@@ -185,18 +175,16 @@ func (r *Redactor) Bears(text string) bool {
 	return f.bears(text)
 }
 
-// BearsIn reports whether a name or a value anywhere in params does. Params that can't be read do.
-func (r *Redactor) BearsIn(params jsontext.Value) bool {
-	f, dec := r.finder(), jsontext.NewDecoder(bytes.NewBuffer(params))
-	for {
-		tok, err := dec.ReadToken()
-		if errors.Is(err, io.EOF) {
-			return false
-		}
-		if err != nil || (tok.Kind() == '"' || r.numbers && tok.Kind() == '0') && f.bears(tok.String()) {
+// BearsIn reports whether a name or a value anywhere in params does.
+func (r *Redactor) BearsIn(params protocol.Values) bool {
+	f := r.finder()
+	for i := range params {
+		v := &params[i]
+		if f.bears(v.Name) || (v.Kind == '"' || r.numbers && v.Kind == '0') && f.bears(v.Text) {
 			return true
 		}
 	}
+	return false
 }
 
 func (f *finder) bears(text string) bool {
@@ -245,22 +233,14 @@ const (
 func mask(n int) string { return maskStart + strconv.Itoa(n) + maskEnd }
 
 func appendMask(out []byte, n int) []byte {
-	out = strconv.AppendInt(append(out, `"`+maskStart...), int64(n), 10)
-	return append(out, maskEnd+`"`...)
+	return append(out, `"`+mask(n)+`"`...)
 }
+
+var masks = regexp.MustCompile(`\[REDACTED: [0-9]+ chars\]`)
 
 // HasMask reports whether something is hidden in a text: by us, or by the client before it reached us.
 func HasMask(s string) bool {
-	if strings.HasPrefix(s, "[REDACTED") {
-		return true
-	}
-	for {
-		_, rest, found := strings.Cut(s, maskStart)
-		if !found || maskLength(maskStart+rest[:min(len(rest), 32)]) > 0 {
-			return found
-		}
-		s = rest
-	}
+	return strings.HasPrefix(s, "[REDACTED") || strings.Contains(s, maskStart) && masks.MatchString(s)
 }
 
 // isMask reports whether s is a mask and nothing else, so that showing it shows nothing.
@@ -268,11 +248,8 @@ func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }
 
 // maskLength returns the length of the mask that s begins with, or 0.
 func maskLength(s string) int {
-	if !strings.HasPrefix(s, maskStart) {
-		return 0
-	}
 	i := skip(s, len(maskStart), digits, 20)
-	if i == len(maskStart) || !strings.HasPrefix(s[i:], maskEnd) {
+	if !strings.HasPrefix(s, maskStart) || i == len(maskStart) || !strings.HasPrefix(s[i:], maskEnd) {
 		return 0
 	}
 	return i + len(maskEnd)

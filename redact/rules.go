@@ -1,15 +1,113 @@
 package redact
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 )
+
+// rulesOnce reads the rules when they are needed first: to compile them takes about as long as the whole start of the
+// program may.
+var rulesOnce = sync.OnceValues(loadRules)
+
+// make makes the table of words, off the path of New.
+func (r *Redactor) make(secrets []string) {
+	defer close(r.done)
+	defer func() {
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("redact: the rules can't be compiled: %v", p)
+		}
+	}()
+	rules, err := rulesOnce()
+	if err != nil {
+		r.err = err
+		return
+	}
+	all := []word{{"-----begin", (*finder).pem}}
+	for w := range strings.FieldsSeq(nameWords) {
+		all = append(all, word{w, (*finder).name})
+	}
+	for w := range byProgram {
+		all = append(all, word{w, (*finder).program})
+	}
+	for _, rule := range rules {
+		for _, w := range rule.Words {
+			all = append(all, word{w, func(f *finder, start, end int) { f.try(rule, start, end) }})
+		}
+	}
+	for _, s := range secrets {
+		for _, text := range written(s) {
+			all = append(all, word{text[:minKnown], func(f *finder, start, _ int) {
+				if hasFold(f.s[start:], text) {
+					f.add(OwnSecret, start, start+len(text))
+				}
+			}})
+		}
+	}
+	r.ready.Store(newWords(all))
+}
+
+// minKnown is the shortest secret that is looked for by its value, in bytes: a shorter one could be any word.
+const minKnown = 8
+
+// written are the forms in which a secret is looked for, in small letters: as it is, in hex, and in base64 wherever it
+// begins there. The secret that is a key in hex is also one in base64.
+func written(secret string) (out []string) {
+	if len(secret) < minKnown {
+		return nil
+	}
+	out = append(out, secret, hex.EncodeToString([]byte(secret)))
+	raws := []string{secret}
+	if key, err := hex.DecodeString(secret); err == nil && len(key) >= minKnown {
+		raws = append(raws, string(key))
+	}
+	for _, raw := range raws {
+		for shift := range 3 {
+			// Without the letters in which the neighbours have a part.
+			letters := base64.RawStdEncoding.EncodeToString([]byte("\x00\x00"[:shift] + raw))
+			letters = letters[(8*shift+5)/6 : 8*(shift+len(raw))/6]
+			out = append(out, letters, strings.NewReplacer("+", "-", "/", "_").Replace(letters))
+		}
+	}
+	for i, text := range out {
+		small := []byte(text)
+		for j, c := range small {
+			if 'A' <= c && c <= 'Z' {
+				small[j] |= 0x20
+			}
+		}
+		out[i] = string(small)
+	}
+	return out
+}
+
+// IsReady reports whether anything can be shown. Until then all is hidden.
+func (r *Redactor) IsReady() bool { return r.ready.Load() != nil }
+
+// Wait waits until the Redactor is ready, which takes about a tenth of a second from the first New. An error means
+// that it is not, and that it still hides everything: call Params all the same.
+func (r *Redactor) Wait(ctx context.Context) error {
+	if r.IsReady() {
+		return nil
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // rulesTable holds gitleaks' default rules as far as they look at text. It is made from the module in a test, which
 // also says when the two differ: with gitleaks itself, the program would be linked with a configuration library and
@@ -40,8 +138,9 @@ type rule struct {
 }
 
 const (
-	atWord  = "word"
-	atBegin = "begin"
+	atWord     = "word"
+	atBegin    = "begin"
+	wholeMatch = -1
 )
 
 // allowlist says which secrets are examples or placeholders.
@@ -130,17 +229,13 @@ const generic = "generic-api-key"
 // secret returns where in s the secret of the match m is, if it is one.
 func (r *rule) secret(s string, m []int) (start, end int, ok bool) {
 	start, end = m[0], m[1]
-	if r.Group > 0 {
-		start, end = m[2*r.Group], m[2*r.Group+1]
-	} else {
-		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 && m[i] < m[i+1] {
-				start, end = m[i], m[i+1]
-				break
-			}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 && (i == 2*r.Group || r.Group == 0 && m[i] < m[i+1]) {
+			start, end = m[i], m[i+1]
+			break
 		}
 	}
-	if start < 0 || start >= end || r.Entropy > 0 && entropy(s[start:end]) <= r.Entropy {
+	if start >= end || r.Entropy > 0 && entropy(s[start:end]) <= r.Entropy {
 		return 0, 0, false
 	}
 	return start, end, !r.allowed(s[start:end], s[m[0]:m[1]])
@@ -174,4 +269,59 @@ func entropy(s string) float64 {
 		sum -= p * math.Log2(p)
 	}
 	return sum
+}
+
+// Pattern is a shape of the owner's: a card number, the tokens of a program of
+// their own.
+type Pattern struct {
+	Name    string `yaml:"name"`    // what a finding says; "own pattern" if empty
+	Regex   string `yaml:"regex"`   // in Go's syntax. The group named secret is hidden, or all of the match
+	Example string `yaml:"example"` // a text with such a secret, to test the pattern by; optional
+}
+
+// compile refuses a pattern that can't do what its owner wants, and says what of it is wrong.
+func (p Pattern) compile() (made *rule, at string, err error) {
+	made = &rule{ID: cmp.Or(p.Name, "own pattern"), Group: wholeMatch, loose: true}
+	if p.Regex == "" {
+		return nil, "regex", errors.New("is empty")
+	}
+	if made.expr, err = regexp.Compile(p.Regex); err != nil {
+		return nil, "regex", err
+	}
+	if made.expr.MatchString("") {
+		return nil, "regex", errors.New("matches the empty text, so it would match everywhere")
+	}
+	if n := made.expr.SubexpIndex("secret"); n > 0 {
+		made.Group = n
+	}
+	if p.Example == "" {
+		return made, "", nil
+	}
+	m := made.expr.FindStringSubmatchIndex(p.Example)
+	if m == nil {
+		return nil, "example", errors.New("the regex does not match it")
+	}
+	if _, _, ok := made.secret(p.Example, m); !ok {
+		return nil, "example", errors.New("the regex hides nothing of it")
+	}
+	return made, "", nil
+}
+
+// Fault is what is wrong with one place of a [Config].
+type Fault struct {
+	At   string // such as patterns[1].regex
+	Text string
+}
+
+func (f *Fault) Error() string { return f.At + ": " + f.Text }
+
+// Faults are all that is wrong with a [Config].
+type Faults []*Fault
+
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i := range f {
+		lines[i] = f[i].Error()
+	}
+	return strings.Join(lines, "\n")
 }

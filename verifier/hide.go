@@ -59,14 +59,15 @@ func (hd *hiding) shown(t *evaluation) *redact.Result {
 	if t.shown.Params != nil {
 		return &t.shown
 	}
-	t.shown = hd.redactor().Params(t.call.Tool, t.call.Params)
+	t.shown = redacted(hd.redactor(), t)
 	return &t.shown
 }
 
 // bearsIn is the same for the params of a call. What the client had hidden in them is one, too.
 func (hd *hiding) bearsIn(t *evaluation) bool {
 	hd.await(redactorPatience)
-	return hd.o.Redactor().BearsIn(t.call.Params) || hd.shown(t).PreRedacted()
+	params, err := t.call.Values()
+	return err != nil || hd.o.Redactor().BearsIn(params) || hd.shown(t).PreRedacted()
 }
 
 // card is the call's params as a card shows them: what it writes to files may be shown.
@@ -75,14 +76,20 @@ func (hd *hiding) card(t *evaluation) *redact.Result {
 	if r == hd.redactor() {
 		return hd.shown(t)
 	}
-	card := r.Params(t.call.Tool, t.call.Params)
+	card := redacted(r, t)
 	return &card
 }
 
 // forAuditor is the call's params as they are put to the auditor: with file
 // bodies, since what is written is what has to fit the user's request.
 func (hd *hiding) forAuditor(t *evaluation) redact.Result {
-	return hd.o.Bodies().Params(t.call.Tool, t.call.Params)
+	return redacted(hd.o.Bodies(), t)
+}
+
+// redacted is the call's params as that redactor shows them: nothing of those that can't be read.
+func redacted(r *redact.Redactor, t *evaluation) redact.Result {
+	params, _ := t.call.Values()
+	return r.Walked(t.call.Tool, t.call.Params, params)
 }
 
 // source hides what a source must not be called: it is kept, and shown to

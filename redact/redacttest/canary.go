@@ -62,7 +62,7 @@ var byContext = [][]string{
 	{"argument", "curl -u bob:SECRET https://x.example", "curl --user=bob:SECRET x", "mysql -uroot -pSECRET shop",
 		"sshpass -p SECRET ssh h",
 		"docker login -u b -p SECRET r", "redis-cli -a SECRET PING", "smbclient //s/x -U bob%SECRET",
-		"openssl enc -k SECRET -in a"},
+		"openssl rsa -passin pass:SECRET -in a"},
 	{"header", "curl -H 'Authorization: Bearer SECRET' https://x.example", "Authorization: Basic SECRET",
 		"-H 'X-Api-Key: SECRET' -v",
 		"Cookie: theme=dark; sid=SECRET", "use bearer SECRET"},
