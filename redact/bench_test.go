@@ -1,4 +1,4 @@
-package redact_test
+package redact
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // body is what a coding agent writes, escaped as in JSON.
@@ -31,10 +30,10 @@ var typical = []struct{ name, tool, params string }{
 // BenchmarkParams redacts for the record and for a card, which shows what is written to a file, what the gateway has
 // read already.
 func BenchmarkParams(b *testing.B) {
-	for reader, config := range map[string]redact.Config{
+	for reader, config := range map[string]Config{
 		"record": {Known: own}, "card": {Known: own, ShowFileBodies: true},
 	} {
-		r := ready(b, config)
+		r := redactor(b, config)
 		for _, c := range typical {
 			b.Run(reader+"/"+c.name, func(b *testing.B) {
 				b.ReportAllocs()

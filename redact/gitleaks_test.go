@@ -1,4 +1,4 @@
-package redact_test
+package redact
 
 import (
 	"math/rand/v2"
@@ -8,8 +8,6 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 	"pgregory.net/rapid"
-
-	"github.com/openclaw-verifier/verifier/redact"
 )
 
 // TestNothingThatGitleaksFindsIsShown holds our way to apply the rules against
@@ -21,7 +19,7 @@ func TestNothingThatGitleaksFindsIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.IgnoreGitleaksAllow = true
-	r := ready(t, redact.Config{})
+	r := redactor(t, Config{})
 	silent := []string{}
 	for id, rule := range d.Config.Rules {
 		if rule.Regex == nil || rule.Path != nil {
@@ -37,7 +35,7 @@ func TestNothingThatGitleaksFindsIsShown(t *testing.T) {
 }
 
 // compared returns how many secrets gitleaks found in the texts.
-func compared(t *testing.T, d *detect.Detector, r *redact.Redactor, rule config.Rule) (found int) {
+func compared(t *testing.T, d *detect.Detector, r *Redactor, rule config.Rule) (found int) {
 	t.Helper()
 	tries := 6
 	if testing.Short() {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // forms are all the ways to write a secret down that are looked for. Case does not matter but in base64: a secret in
@@ -48,33 +47,15 @@ func forms(secret string) (anyCase, exact map[string]string) {
 func Leaks(output, secret string) string {
 	trap := Trap{}
 	trap.Plant("", secret)
-	for _, l := range trap.Scan(map[string]string{"": output}) {
-		return l.Form
-	}
-	return ""
+	return strings.Join(trap.Scan(map[string]string{"": output}), "\n")
 }
 
-// Trap knows what was planted where, and finds it in what came out, in any form. It is safe for concurrent use.
-type Trap struct {
-	mu      sync.Mutex
-	planted []planting
-}
+// Trap knows what was planted where, and finds it in what came out, in any form.
+type Trap struct{ planted []planting }
 
 type planting struct {
 	what, secret string
 	allowed      []string
-}
-
-// Leak is a secret that came out.
-type Leak struct {
-	What   string // what was planted, and where
-	Output string // where it came out
-	Form   string // how it is written there
-	Near   string // the text around it there
-}
-
-func (l Leak) String() string {
-	return fmt.Sprintf("%s stands in the %s (%s): …%s…", l.What, l.Output, l.Form, l.Near)
 }
 
 const (
@@ -88,17 +69,11 @@ func (t *Trap) Plant(what, secret string, allowed ...string) {
 	if len(secret) < shortest {
 		panic("redacttest: " + what + " is too short to be looked for")
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.planted = append(t.planted, planting{what, secret, allowed})
 }
 
 // Planted is how many there are: a test that planted nothing finds nothing.
-func (t *Trap) Planted() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.planted)
-}
+func (t *Trap) Planted() int { return len(t.planted) }
 
 // written is a form of a planted secret.
 type written struct {
@@ -106,11 +81,9 @@ type written struct {
 	*planting
 }
 
-// Scan looks for all that was planted in each of the outputs, by name. It takes time by the length of the outputs, and
-// hardly by the number of secrets.
-func (t *Trap) Scan(outputs map[string]string) (out []Leak) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// Scan looks for all that was planted in each of the outputs, by name, and says where what came out. It takes time by
+// the length of the outputs, and hardly by the number of secrets.
+func (t *Trap) Scan(outputs map[string]string) (leaks []string) {
 	anyCase, exact := map[string][]written{}, map[string][]written{} // by their first characters
 	for i := range t.planted {
 		p := &t.planted[i]
@@ -123,36 +96,32 @@ func (t *Trap) Scan(outputs map[string]string) (out []Leak) {
 			exact[text[:shortest]] = append(exact[text[:shortest]], written{text, form, p})
 		}
 	}
-	seen := map[[2]string]bool{}
+	seen := map[string]bool{}
 	for name, output := range outputs {
 		for _, text := range []string{output, unwrapped(output)} {
-			for _, l := range slices.Concat(find(exact, name, text), find(anyCase, name, folded(text))) {
-				if key := [2]string{l.What, l.Output}; !seen[key] {
-					seen[key] = true
-					out = append(out, l)
-				}
-			}
+			find(exact, name, text, seen, &leaks)
+			find(anyCase, name, folded(text), seen, &leaks)
 		}
 	}
-	return out
+	return leaks
 }
 
 // find looks through a text. The race detector leaves out what looks at each byte: strings do not change.
 //
 //go:norace
-func find(all map[string][]written, name, text string) (out []Leak) {
+func find(all map[string][]written, name, text string, seen map[string]bool, leaks *[]string) {
 	inWord := func(i int) bool { return i >= 0 && i < len(text) && strings.IndexByte(alnum, text[i]) >= 0 }
 	for i := 0; i+shortest <= len(text); i++ {
 		for _, w := range all[text[i:i+shortest]] {
-			end := i + len(w.text)
+			end, key := i+len(w.text), w.what+"\x00"+name
 			if strings.HasPrefix(text[i:], w.text) && (len(w.text) >= alone || !inWord(i-1) && !inWord(end)) &&
-				!slices.Contains(w.allowed, name) {
+				!slices.Contains(w.allowed, name) && !seen[key] {
+				seen[key] = true
 				near := strings.ToValidUTF8(text[max(0, i-60):min(len(text), end+60)], "?")
-				out = append(out, Leak{w.what, name, w.form, near})
+				*leaks = append(*leaks, fmt.Sprintf("%s stands in the %s (%s): …%s…", w.what, name, w.form, near))
 			}
 		}
 	}
-	return out
 }
 
 // folded folds ASCII alone.
