@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // builder turns a Config into a Policy and collects what is wrong with it.
@@ -27,7 +26,7 @@ type builder struct {
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: make(map[string]*facts, len(shipped)), known: make(map[string]bool, len(shipped))}
+	b := &builder{config: c, tools: map[string]*facts{}, known: map[string]bool{}, trust: map[string][]*trustRule{}}
 	for name, f := range shipped {
 		own := *f
 		if isServed(name) {
@@ -48,8 +47,8 @@ func (b *builder) build() *Policy {
 	b.scope = b.readScope("scope", b.config.Scope)
 	b.readDeclared()
 	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
-	agents := b.readAgents()
 	iterations, calls := b.caps()
+	agents := b.readAgents(iterations)
 	p := &Policy{
 		calls:  calls,
 		strict: b.profile.strict, unknown: untrusted, from: b.from,
@@ -145,13 +144,12 @@ type agentLayer struct {
 	id    string
 	layer layer
 	scope scope
-	same  bool            // it has no modes and no scope of its own
-	names map[string]bool // the tools it names
+	same  bool // it has no modes and no scope of its own
 	cap   int
 }
 
 // readAgents reads every agent before any row is worked out, since each may name tools that no other part names.
-func (b *builder) readAgents() (agents []agentLayer) {
+func (b *builder) readAgents(iterations int) (agents []agentLayer) {
 	seen := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
 		a, path, key := b.config.Agents[id], "agents."+id+".", strings.ToLower(id)
@@ -159,12 +157,9 @@ func (b *builder) readAgents() (agents []agentLayer) {
 			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
 		}
 		seen[key] = true
-		out := agentLayer{id: key, scope: b.readScope(path+"scope", a.Scope), names: map[string]bool{}, cap: b.agentIterations(path, a.MaxIterations)}
+		out := agentLayer{id: key, scope: b.readScope(path+"scope", a.Scope), cap: b.agentIterations(path, a.MaxIterations, iterations)}
 		out.layer = b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides)
 		out.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !out.scope.set()
-		for tool := range a.ToolOverrides {
-			out.names[toolcall.Canonical(tool)] = true
-		}
 		agents = append(agents, out)
 	}
 	return agents
@@ -186,42 +181,35 @@ func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*
 
 // tighten are the rules of an agent, each no looser than the global one.
 func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {
-	path := "agents." + a.id + "."
-	rules := make(map[string]*rule, len(global.rules))
-	narrower := false
-	tight := func(g *rule) (own, both *rule) {
-		own = b.rule(path, &a.layer, &g.facts)
+	path, looser := "agents."+a.id, false
+	tight := func(g *rule) *rule {
+		own := b.rule(path+".", &a.layer, &g.facts)
 		if a.scope.set() {
 			own.inScope = a.scope.holds(g.name)
 		}
-		narrower = narrower || g.inScope && !own.inScope
-		return own, g.tightened(own)
+		both := g.tightened(own, "Your rules for the agent "+a.id+" are stricter")
+		looser = looser || both.inScope != own.inScope || both.table.modes != own.table.modes
+		return both
 	}
-	const looser = "is looser than the global policy somewhere: an agent's rules only tighten, so the global mode holds there"
+	rules := make(map[string]*rule, len(global.rules))
 	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
-		own, both := tight(global.rules[name])
-		rules[name] = both
-		if a.names[name] && both.table.modes != own.table.modes {
-			b.warn(path+"toolOverrides."+name, looser)
-		}
+		rules[name] = tight(global.rules[name])
 	}
-	if a.layer.policy.Stricter(b.global.policy) != a.layer.policy {
-		b.warn(path+"taintPolicy", looser)
-	}
-	_, other := tight(global.other)
-	if narrower {
-		b.warn(path+"scope", "leaves out tools of the global scope: an agent's scope only adds tools, so those are judged for this agent, too")
+	other := tight(global.other)
+	if looser {
+		b.warn(path, "is looser than the global policy somewhere: an agent's rules only tighten, so the global rules hold there")
 	}
 	return rules, other
 }
 
 // stricter combines two sets into the one for calls that name no agent.
 func (s *ruleset) stricter(o *ruleset) *ruleset {
+	const why = "The call names no agent and the strictest agent's rules hold"
 	rules := make(map[string]*rule, len(s.rules))
 	for name, r := range s.rules {
-		rules[name] = r.tightened(o.rules[name])
+		rules[name] = r.tightened(o.rules[name], why)
 	}
-	return &ruleset{rules: rules, other: s.other.tightened(o.other), cap: min(s.cap, o.cap)}
+	return &ruleset{rules: rules, other: s.other.tightened(o.other, why), cap: min(s.cap, o.cap)}
 }
 
 // caps are how many iterations a turn may have, and how many calls a run that does not count them.
@@ -235,8 +223,7 @@ func (b *builder) caps() (iterations, calls int) {
 	return cmp.Or(max(b.config.MaxIterations, 0), defaultIterations), cmp.Or(b.config.MaxCalls, defaultCalls)
 }
 
-func (b *builder) agentIterations(path string, n int) int {
-	global := cmp.Or(max(b.config.MaxIterations, 0), defaultIterations)
+func (b *builder) agentIterations(path string, n, global int) int {
 	switch {
 	case n < 0:
 		b.fail(path+"maxIterations", "must not be negative: leave it out for the global cap")

@@ -15,7 +15,7 @@ import (
 // problems are what is wrong with a config, and what is risky.
 type problems struct {
 	warnings []Problem
-	errors   []*Problem
+	errors   []error
 }
 
 func (w *problems) warn(path, text string) {
@@ -47,27 +47,15 @@ func (b *builder) readProfile() {
 	b.profile, b.from = p, p.from
 	if from := b.config.Taint.From; from != nil {
 		b.from = *from
-		b.checkLevel("taint.from", *from)
-	}
-}
-
-func (w *problems) checkLevel(path string, l taint.Level) {
-	if !l.Valid() {
-		w.fail(path, "is not one of the six trust levels")
 	}
 }
 
 func (b *builder) readTrust() {
-	if u := b.config.Trust.UnknownSender; u != nil {
-		b.checkLevel("trust.unknownSender", *u)
-		if *u < external {
-			b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
-		}
+	if u := b.config.Trust.UnknownSender; u != nil && *u < external {
+		b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
 	}
 	for key, name := range b.named("trust.tools", slices.Sorted(maps.Keys(b.config.Trust.Tools))) {
-		level := b.config.Trust.Tools[key]
-		b.checkLevel("trust.tools."+key, level)
-		b.tools[name].response, b.tools[name].shows = level, false
+		b.tools[name].response, b.tools[name].shows = b.config.Trust.Tools[key], false
 	}
 }
 
@@ -155,19 +143,8 @@ func (b *builder) checkRisks(p *Policy) {
 	}
 	var hidden []string
 	for _, name := range p.Tools() {
-		r, path := p.global.rules[name], "toolOverrides."+name
-		if r.dangerous && r.table.modes[local] == allow {
-			b.warn(path, name+" passes unasked beyond the owner's own words: "+r.reason)
-		}
-		if r.sink && !r.inScope {
+		if r := p.global.rules[name]; r.sink && !r.inScope {
 			hidden = append(hidden, name)
-		}
-		for i := range taint.Levels { // the worst first
-			l := untrusted - taint.Level(i)
-			if l >= b.from && r.sink && r.table.origin[l] == byOverride && r.table.modes[l] == allow {
-				b.warn(path, name+" acts outside, and passes unasked in a conversation tainted to "+l.String())
-				break
-			}
 		}
 	}
 	if len(hidden) > 0 {

@@ -71,11 +71,9 @@ type Trust struct {
 
 // Taint is the part of the policy about tainted conversations.
 type Taint struct {
-	// From is the level at which a sink needs a person. Nil means external, or untrusted under the profile
-	// permissive.
+	// From is the level at which a sink needs a person. Nil means external, or untrusted under the profile permissive.
 	From *taint.Level `yaml:"from"`
-	// Secrets is what becomes of calls that leave the machine in a conversation that has read secrets. Empty means
-	// ask.
+	// Secrets is what becomes of calls that leave the machine in a conversation that has read secrets. Empty means ask.
 	Secrets SecretsGate `yaml:"secrets"`
 }
 

@@ -17,16 +17,14 @@ func TestAConfigThatIsRefusedSaysWhereAndWhat(t *testing.T) {
 		path   string
 		words  string
 	}{
-		"a profile nobody knows":       {policy.Config{Profile: "paranoic"}, "profile", "did you mean paranoid?"},
-		"a tool under two names":       {policy.Config{ToolOverrides: twice}, "toolOverrides.exec", "keep one"},
-		"an agent's under two names":   {policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: twice}}}, "agents.a.toolOverrides.exec", "keep one"},
-		"trust under two names":        {policy.Config{Trust: policy.Trust{Tools: map[string]taint.Level{"cron": local, "automations": shared}}}, "trust.tools.cron", "keep one"},
-		"an agent twice":               {policy.Config{Agents: map[string]policy.Agent{"ops": {}, "Ops": {}}}, "agents.ops", "case"},
-		"a negative cap":               {policy.Config{MaxIterations: -1}, "maxIterations", "negative"},
-		"an agent's negative cap":      {policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: -1}}}, "agents.a.maxIterations", "negative"},
-		"a level that is none":         {policy.Config{Taint: policy.Taint{From: is(6)}}, "taint.from", "six"},
-		"an unknown sender's likewise": {policy.Config{Trust: policy.Trust{UnknownSender: is(9)}}, "trust.unknownSender", "six"},
-		"a tool without a name":        {policy.Config{ToolOverrides: map[string]policy.Override{" ": {}}}, "toolOverrides", "empty"},
+		"a profile nobody knows":     {policy.Config{Profile: "paranoic"}, "profile", "did you mean paranoid?"},
+		"a tool under two names":     {policy.Config{ToolOverrides: twice}, "toolOverrides.exec", "keep one"},
+		"an agent's under two names": {policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: twice}}}, "agents.a.toolOverrides.exec", "keep one"},
+		"trust under two names":      {policy.Config{Trust: policy.Trust{Tools: map[string]taint.Level{"cron": local, "automations": shared}}}, "trust.tools.cron", "keep one"},
+		"an agent twice":             {policy.Config{Agents: map[string]policy.Agent{"ops": {}, "Ops": {}}}, "agents.ops", "case"},
+		"a negative cap":             {policy.Config{MaxIterations: -1}, "maxIterations", "negative"},
+		"an agent's negative cap":    {policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: -1}}}, "agents.a.maxIterations", "negative"},
+		"a tool without a name":      {policy.Config{ToolOverrides: map[string]policy.Override{" ": {}}}, "toolOverrides", "empty"},
 	} {
 		t.Run(what, func(t *testing.T) { refused(t, c.config, c.path, c.words) })
 	}
@@ -44,23 +42,17 @@ func TestOneProblemIsAProblemAndSeveralAreJoined(t *testing.T) {
 }
 
 func TestAConfigThatIsRiskySaysSoInWords(t *testing.T) {
-	levels := policy.TaintPolicy{System: on(allow), Owner: on(allow), Local: on(allow), Shared: on(allow), External: on(allow), Untrusted: on(allow)}
-	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"gateway": {Any: on(allow)}}}, "toolOverrides.gateway", "passes unasked", "disable the verifier")
-	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"exec": {TaintPolicy: levels}}}, "toolOverrides.exec", "tainted to untrusted")
 	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"web_fecth": {Any: on(allow)}}}, "toolOverrides.web_fecth", "did you mean web_fetch?")
 	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"tool_call": {Any: on(restrict)}}}, "toolOverrides.tool_call", "no effect")
 	warned(t, policy.Config{Trust: policy.Trust{UnknownSender: is(owner)}}, "trust.unknownSender", "owner")
 	warned(t, policy.Config{Scope: policy.Scope{Include: []string{"exec"}}}, "scope", "message", "every tool we do not know")
 	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: 50}}}, "agents.a.maxIterations", "global cap")
-	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: map[string]policy.Override{"exec": {Any: on(allow)}}}}}, "agents.a.toolOverrides.exec", "only tighten")
-	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {TaintPolicy: policy.TaintPolicy{Shared: on(allow)}}}}, "agents.a.taintPolicy", "only tighten")
+	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: map[string]policy.Override{"exec": {Any: on(allow)}}}}}, "agents.a", "only tighten")
+	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {TaintPolicy: policy.TaintPolicy{Shared: on(allow)}}}}, "agents.a", "only tighten")
 }
 
 func TestCallingASinkHarmlessIsAWarning(t *testing.T) {
 	warned(t, policy.Config{Tools: map[string]policy.Tool{"exec": {Sink: new(false)}}}, "tools.exec.sink")
-	warned(t, policy.Config{Profile: "permissive", Taint: policy.Taint{From: is(external)}, ToolOverrides: map[string]policy.Override{
-		"message": {TaintPolicy: policy.TaintPolicy{Untrusted: on(allow)}},
-	}}, "toolOverrides.message", "untrusted")
 }
 
 func TestTheDefaultHasNothingToWarnAbout(t *testing.T) {
@@ -115,12 +107,7 @@ func TestAVerdictExplainsItself(t *testing.T) {
 
 func TestLabelsThatContradictAreRefused(t *testing.T) {
 	for what, c := range map[string]policy.Config{
-		"tools.a.source: says the opposite of trust.tools.a, which is untrusted": {
-			Tools: map[string]policy.Tool{"a": {Source: new(false)}}, Trust: policy.Trust{Tools: map[string]taint.Level{"a": untrusted}}},
-		"tools.b.source: says the opposite of trust.tools.b, which is local": {
-			Tools: map[string]policy.Tool{"b": {Source: new(true)}}, Trust: policy.Trust{Tools: map[string]taint.Level{"b": local}}},
 		"tools.c: is destructive and no sink":                     {Tools: map[string]policy.Tool{"c": {Sink: new(false), Destructive: new(true)}}},
-		"tools.d.destinations: has an empty entry":                {Tools: map[string]policy.Tool{"d": {Destinations: []string{" "}}}},
 		"tools.exec: exec is another name for exec, which is set": {Tools: map[string]policy.Tool{"bash": {}, "exec": {}}},
 	} {
 		if _, _, err := policy.New(c); err == nil || !strings.Contains(err.Error(), what) {

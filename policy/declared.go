@@ -83,11 +83,8 @@ func (b *builder) readDeclared() {
 
 func (b *builder) readPolicy(at string, c *Declared) *declared {
 	d := &declared{Declared: *c, does: map[string]outcome{}, tools: b.readNames(at+".when.tool", c.When.Tool)}
-	for i, l := range c.When.ContextTaintIncludes {
-		b.checkLevel(fmt.Sprintf("%s.when.context_taint_includes[%d]", at, i), l)
-	}
 	if levels := c.When.ContextTaintIncludes; len(levels) > 0 {
-		d.from = min(slices.Min(levels), untrusted)
+		d.from = slices.Min(levels)
 	}
 	if n := c.When.IterationGTE; n != nil && *n < 0 {
 		b.fail(at+".when.iteration_gte", "must not be negative")
@@ -96,7 +93,7 @@ func (b *builder) readPolicy(at string, c *Declared) *declared {
 	b.readTargets(d, at+".action.block_tools", c.Action.BlockTools, outcome{restrict, false, true})
 	b.readTargets(d, at+".action.confirm_tools", c.Action.ConfirmTools, outcome{confirm, false, false})
 	if c.Action.BlockTurn {
-		d.add(everyTool, outcome{restrict, false, true})
+		b.readTargets(d, "", []string{everyTool}, outcome{restrict, false, true})
 	}
 	return d
 }
@@ -107,11 +104,9 @@ func (b *builder) readTargets(d *declared, path string, list []string, o outcome
 		if name != everyTool {
 			name, _ = b.toolName(path, name)
 		}
-		d.add(name, o)
+		d.does[name] = d.does[name].and(o)
 	}
 }
-
-func (d *declared) add(tool string, o outcome) { d.does[tool] = d.does[tool].and(o) }
 
 // and is what two outcomes are together.
 func (o outcome) and(p outcome) outcome {

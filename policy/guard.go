@@ -211,35 +211,17 @@ func tidied(text string) string {
 		return text
 	}
 	text = strings.ReplaceAll(text, `\`, "/")
-	var out strings.Builder
-	out.Grow(2 * len(text))
+	paths := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) })
 	for whole := range strings.SplitSeq(text, "\x00") {
 		if strings.Contains(whole, "..") && len(whole) <= longestWhole {
-			out.WriteString(path.Clean(whole) + "\x00")
+			paths = append(paths, whole)
 		}
-		for whole != "" {
-			end := 0
-			for end < len(whole) && !endsPath[whole[end]] {
-				end++
-			}
-			if word := whole[:end]; word != "" {
-				out.WriteString(path.Clean(word))
-			}
-			out.WriteString(whole[end:min(end+1, len(whole))])
-			whole = whole[min(end+1, len(whole)):]
-		}
-		out.WriteByte(0)
 	}
-	return out.String()
+	for i := range paths {
+		paths[i] = path.Clean(paths[i])
+	}
+	return strings.Join(paths, "\x00")
 }
-
-// endsPath are the bytes that paths in a text seldom have.
-var endsPath = func() (ends [256]bool) {
-	for _, c := range []byte(" \t\r\n\"'`;|&<>(){}[],=:") {
-		ends[c] = true
-	}
-	return ends
-}()
 
 // lowered is a letter of ASCII in lower case.
 func lowered(c byte) byte {

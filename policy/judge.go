@@ -118,32 +118,21 @@ var outcomes = map[taint.Mode]string{allow: "it may run", confirm: "you are aske
 // explain walks the stages of the tool's row and of the call, keeps those that changed the mode, and returns it.
 func (pl *Plan) explain(v *Verdict, l taint.Level) taint.Mode {
 	r := pl.rule
-	t := &r.table
 	first := &r.first[l]
 	v.add(first.Rule, first.Text, first.Mode)
-	if t.closed[l] != t.raw[l] {
-		v.add("closed", r.closed(t.closed[l]), t.closed[l])
-	}
-	if t.escalated[l] != t.closed[l] {
-		v.add(escalation, "Outside content could make the agent use "+r.called()+", so "+outcomes[t.escalated[l]]+".", t.escalated[l])
-	}
-	if t.reclosed[l] != t.escalated[l] {
-		v.add("closed", r.closed(t.reclosed[l]), t.reclosed[l])
-	}
-	if t.modes[l] != t.reclosed[l] {
-		v.add("agent", pl.agent()+outcomes[t.modes[l]]+".", t.modes[l])
-	}
-	mode := t.modes[l]
-	for _, s := range pl.stages {
-		if s.modes[l] == mode {
-			continue
+	mode := first.Mode
+	for _, stages := range [...][]stage{r.table.stages, pl.stages} {
+		for _, s := range stages {
+			if s.modes[l] == mode {
+				continue
+			}
+			mode = s.modes[l]
+			text := s.text
+			if !strings.HasSuffix(text, ".") {
+				text += ", so " + outcomes[mode] + "."
+			}
+			v.add(s.rule, text, mode)
 		}
-		mode = s.modes[l]
-		text := s.text
-		if !strings.HasSuffix(text, ".") {
-			text += ", so " + outcomes[mode] + "."
-		}
-		v.add(s.rule, text, mode)
 	}
 	return mode
 }
@@ -253,11 +242,11 @@ func (r *rule) firstAt(l taint.Level) (rule, text string) {
 
 // called is what the tool is called in a sentence. The name of a tool that
 // nothing names is the caller's text, and stays out of it.
-func (r *rule) called() string {
-	if r.name == "" || strings.HasSuffix(r.name, "__") { // nothing, or all tools of a server
+func (f *facts) called() string {
+	if f.name == "" || strings.HasSuffix(f.name, "__") { // nothing, or all tools of a server
 		return "this tool"
 	}
-	return r.name
+	return f.name
 }
 
 // begins is the same at the beginning of a sentence.
@@ -266,18 +255,6 @@ func (r *rule) begins() string {
 		return name
 	}
 	return "This tool"
-}
-
-func (pl *Plan) agent() string {
-	if pl.set.agent == "" {
-		return "The call names no agent, so the strictest agent's rules hold: "
-	}
-	return "Your rules for the agent " + pl.set.agent + " are stricter: "
-}
-
-// closed says that a tool is no freer at a level than at a more trusted one.
-func (r *rule) closed(m taint.Mode) string {
-	return "Your policy " + verbs[m] + " " + r.called() + " in more trusted conversations, and so in this one."
 }
 
 // asks says at which levels an override or the dangerous list wants a person or

@@ -3,14 +3,10 @@ package policy
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Tool is what the owner says a tool does: the third table, beside what its
-// answers are worth and at which level it may be called. What is left out stays
-// as the shipped table has it; of a tool that is not in it, source and sink.
+// Tool is what the owner says a tool does: the third table, beside what its answers are worth and at which level it may
+// be called. What is left out stays as the shipped table has it; of a tool that is not in it, source and sink.
 type Tool struct {
 	// Source says whether its answers hold what others wrote. False counts as
 	// local; true as untrusted, unless trust.tools says which level it is.
@@ -58,7 +54,6 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 		case !source && f.response >= external:
 			f.response = local
 		}
-		b.checkSource(path+".source", f.name, *t.Source)
 	}
 	setIf(&f.sink, t.Sink)
 	f.looks = f.looks && t.Sink == nil
@@ -93,29 +88,8 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	if t.Content != nil {
 		l.content = t.Content
 	}
-	b.checkNames(path+".destinations", t.Destinations)
-	b.checkNames(path+".content", t.Content)
 	if slices.ContainsFunc(t.Content, func(name string) bool { return slices.Contains(l.destinations, name) }) {
 		b.fail(path+".content", "names a destination: it can't be content as well")
-	}
-}
-
-// checkSource finds two words about the same thing.
-func (b *builder) checkSource(path, name string, source bool) {
-	for key, level := range b.config.Trust.Tools {
-		if toolcall.Canonical(key) == name && source != (level >= external) {
-			b.fail(path, "says the opposite of trust.tools."+key+", which is "+level.String()+": keep one")
-		}
-	}
-}
-
-func (w *problems) checkNames(path string, names []string) {
-	for i, n := range names {
-		if strings.TrimSpace(n) == "" {
-			w.fail(path, "has an empty entry")
-		} else if slices.Contains(names[:i], n) {
-			w.warn(path, "has "+n+" twice")
-		}
 	}
 }
 

@@ -19,8 +19,7 @@ func (p *Policy) Start(c *toolcall.Call) (session.Initiator, taint.Level) {
 // Response is what a tool's answer brings in, whatever it was called with.
 func (p *Policy) Response(tool string) taint.Level { return p.global.find(tool).response }
 
-// Iterations is the iteration from which on a turn of an agent needs a person's
-// yes, after that many of them.
+// Iterations is the iteration from which on a turn of an agent needs a person's yes, after that many of them.
 func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(agent).cap << yeses }
 
 // loop is how far the run of a call is, and how far it may go unasked.
@@ -35,10 +34,9 @@ type loop struct {
 // mostYeses is how often a yes at the cap doubles it.
 const mostYeses = 10
 
-// runCap limits the calls of a run that do not tell their iteration: an iteration
-// may make many calls, so the two are not the same. It also limits a run that told
-// iterations before and no longer does: the last one would bind for ever or never.
-// What only looks, builds or tests does not count.
+// runCap limits the calls of a run that do not tell their iteration: an iteration may make many calls, so the two are
+// not the same. It also limits a run that told iterations before and no longer does: the last one would bind for ever
+// or never. What only looks, builds or tests does not count.
 func (p *Policy) runCap(c *toolcall.Call, pl *Plan) int {
 	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything || pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
 		return 0
@@ -52,9 +50,8 @@ func (pl *Plan) Counts() bool {
 	return pl.RunCap > 0 || pl.loop.iteration != nil && *pl.loop.iteration >= pl.loop.cap
 }
 
-// Loop holds the call to what its run may use, before the store is asked. Each of
-// a person's yeses at the cap has doubled it; stopped says that a person said no,
-// and then nothing more passes there.
+// Loop holds the call to what its run may use, before the store is asked. Each of a person's yeses at the cap has
+// doubled it; stopped says that a person said no, and then nothing more passes there.
 func (pl *Plan) Loop(yeses int, stopped bool) {
 	if pl.gate.rule != "" {
 		return // a gate decides alone

@@ -1,26 +1,14 @@
-// Package policy says what a tool call may do in a conversation that is only
-// trusted so far, and why.
+// Package policy says what a tool call may do in a conversation that is only trusted so far, and why.
 //
-// It answers two questions and keeps them apart, as the seeds do. What may be
-// called: a mode for each of the six trust levels, from the owner's overrides,
-// the safe list, the dangerous list and the taint policy, in that order, then
-// tightened and never loosened by taint-escalation, by the agent's own rules,
-// by caps and by the guard. And what comes back: the level that the tool's
-// answer brings into the conversation. One table, in tools.go, holds what is
-// known of each tool; a tool that is not in it is trusted with nothing.
+// It answers two questions and keeps them apart, as the seeds do. What may be called: a mode for each of the six trust
+// levels, from the owner's overrides, the safe list, the dangerous list and the taint policy, in that order, then
+// tightened and never loosened by taint-escalation, by the agent's own rules, by caps and by the guard. And what comes
+// back: the level that the tool's answer brings into the conversation. One table, in tools.go, holds what is known of
+// each tool; a tool that is not in it is trusted with nothing.
 //
-// The package is pure: no I/O, no clock, nothing that changes after [New]. It
-// knows no conversation and no person. [Policy.Plan] says what holds at every
-// level before the level is known, so that a store can decide in one trip;
-// [Policy.Judge] says what held at the level that was met, with the path that
-// led there in sentences.
-//
-// It refuses: a row that permits more to less trusted content; an agent's rule
-// that loosens the global one; any call that names the verifier's own files,
-// addresses or command, or OpenClaw's own config, whatever the owner's policy
-// says of the tool. That guard reads what a call says, not what it does: for
-// shells, which can spell a name in endless ways, it is best effort, and the
-// real fence is to run the verifier as another user.
+// The package is pure: no I/O, no clock, nothing that changes after [New]. [Policy.Plan] says what holds at every level
+// before the level is known, so that a store can decide in one trip; [Policy.Judge] says what held at the level that
+// was met, in sentences.
 package policy
 
 import (
@@ -32,8 +20,7 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Policy is a Config that was checked and worked out. It does not change and
-// may be used by many goroutines.
+// Policy is a Config that was checked and worked out. It does not change and may be used by many goroutines.
 type Policy struct {
 	strict  bool
 	unknown taint.Level // what an unattested sender is worth
@@ -84,30 +71,17 @@ const (
 	defaultCalls      = 100
 )
 
-// New checks a Config and works it out. The problems are warnings; the error
-// is a *Problem, or several joined.
+// New checks a Config and works it out. The problems are warnings; the error joins some, each a *Problem.
 func New(c Config) (*Policy, []Problem, error) {
 	b := newBuilder(c)
 	p := b.build()
-	if len(b.errors) > 0 {
-		return nil, b.warnings, joined(b.errors)
+	if err := errors.Join(b.errors...); err != nil {
+		return nil, b.warnings, err
 	}
 	return p, b.warnings, nil
 }
 
-func joined(problems []*Problem) error {
-	if len(problems) == 1 {
-		return problems[0]
-	}
-	all := make([]error, len(problems))
-	for i, p := range problems {
-		all[i] = p
-	}
-	return errors.Join(all...)
-}
-
-// Tools lists the tools that have a row of their own: the shipped ones and
-// those the owner names.
+// Tools lists the tools that have a row of their own: the shipped ones and those the owner names.
 func (p *Policy) Tools() []string {
 	names := slices.Sorted(maps.Keys(p.global.rules))
 	return slices.DeleteFunc(names, func(name string) bool { return isServed(name) || strings.HasSuffix(name, "__") })
@@ -122,8 +96,7 @@ func (p *Policy) UnknownSender() taint.Level { return p.unknown }
 // TaintedFrom is the level at which a sink needs a person.
 func (p *Policy) TaintedFrom() taint.Level { return p.from }
 
-// Row is the mode of a tool at each level for an agent, before anything that
-// depends on a single call.
+// Row is the mode of a tool at each level for an agent, before anything that depends on a single call.
 func (p *Policy) Row(agent, tool string) taint.Row {
 	r := p.rulesFor(agent).find(tool)
 	if !r.inScope || r.wrapper {
@@ -132,9 +105,8 @@ func (p *Policy) Row(agent, tool string) taint.Row {
 	return r.table.modes
 }
 
-// rulesFor finds an agent's rules. Ids are compared without case, as OpenClaw
-// does; a call that names no agent gets the strictest of all, so that leaving
-// the field out sheds nothing.
+// rulesFor finds an agent's rules. Ids are compared without case, as OpenClaw does; a call that names no agent gets the
+// strictest of all, so that leaving the field out sheds nothing.
 func (p *Policy) rulesFor(agent string) *ruleset {
 	if agent == "" {
 		return p.noAgent

@@ -5,16 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Reach is what a call touches beyond its own conversation. Taint follows it:
-// what is sent to is raised to the sender's level, who reads is raised to the
-// level of what was read, and automations that a tainted conversation
-// schedules start tainted.
+// Reach is what a call touches beyond its own conversation. Taint follows it: what is sent to is raised to the sender's
+// level, who reads is raised to the level of what was read, and automations that a tainted conversation schedules start
+// tainted.
 type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
@@ -32,7 +29,7 @@ func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && 
 // reacher is how a tool names other sessions.
 type reacher struct {
 	params []string // where a session key may stand
-	vague  []string // what names a session in a way taint can't follow
+	vague  string   // what names a session in a way taint can't follow
 	sends  bool
 	reads  bool
 	own    bool // naming none means the call's own session
@@ -40,10 +37,10 @@ type reacher struct {
 
 // A send may be answered, and the answer is read: both ways.
 var reachers = map[string]*reacher{
-	"sessions_send":      {params: []string{"sessionKey", "session", "target", "key"}, vague: []string{"label"}, sends: true, reads: true},
+	"sessions_send":      {params: []string{"sessionKey", "session", "target", "key"}, vague: "label", sends: true, reads: true},
 	"conversations_send": {params: []string{"sessionKey"}, sends: true, own: true},
 	"conversations_turn": {params: []string{"sessionKey"}, sends: true, reads: true, own: true},
-	"sessions_history":   {params: []string{"sessionKey", "session", "key"}, vague: []string{"label"}, reads: true},
+	"sessions_history":   {params: []string{"sessionKey", "session", "key"}, vague: "label", reads: true},
 	"sessions_search":    {params: []string{"sessionKey"}, reads: true},
 	"transcripts":        {params: []string{"sessionKey"}, reads: true},
 	"session_status":     {params: []string{"sessionKey"}, reads: true, own: true},
@@ -51,45 +48,39 @@ var reachers = map[string]*reacher{
 
 func (r *rule) reach(c *toolcall.Call, s *said) Reach {
 	var out Reach
-	if c.Tool == "automations" {
+	switch {
+	case c.Tool == "automations":
 		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
 			out.Sends, out.BlindSend = scheduledInto(c, s)
 			out.scheduled(s)
 		}
-		return out
-	}
-	if polls(c.Tool, s) { // the command may be of an earlier context window of this session
+	case polls(c.Tool, s): // the command may be of an earlier context window of this session
 		if out.BlindRead = c.Context.SessionKey == ""; !out.BlindRead {
 			out.Reads = []string{c.Context.SessionKey}
 		}
-		return out
-	}
-	if c.Tool == "sessions_list" {
-		out.BlindRead = showsMessages(c)
-		return out
-	}
-	if r.reaches == nil {
-		return out
-	}
-	keys, blind := r.reaches.keys(c, s)
-	if r.reaches.sends {
-		out.Sends, out.BlindSend = keys, blind
-	}
-	if r.reaches.reads {
-		out.Reads, out.BlindRead = keys, blind
+	case c.Tool == "sessions_list":
+		out.BlindRead = slices.ContainsFunc(s.args, showsMessages)
+	case r.reaches != nil:
+		keys, blind := r.reaches.keys(c, s)
+		if r.reaches.sends {
+			out.Sends, out.BlindSend = keys, blind
+		}
+		if r.reaches.reads {
+			out.Reads, out.BlindRead = keys, blind
+		}
 	}
 	return out
 }
 
-// showsMessages reports whether a list of sessions comes with what was said in
-// them, which may be anyone's text.
-func showsMessages(c *toolcall.Call) bool {
-	var p struct {
-		Limit  float64 `json:"messageLimit"`
-		Last   bool    `json:"includeLastMessage"`
-		Titles bool    `json:"includeDerivedTitles"`
+// showsMessages reports whether a list of sessions comes with what was said in them, which may be anyone's text.
+func showsMessages(a argument) bool {
+	switch topOf(a.path) {
+	case "messageLimit":
+		return a.value != "0"
+	case "includeLastMessage", "includeDerivedTitles":
+		return a.value != "false"
 	}
-	return json.Unmarshal(c.Params, &p) != nil || p.Limit != 0 || p.Last || p.Titles
+	return false
 }
 
 // quiet are the actions of automations after which nothing runs that would not
@@ -109,29 +100,20 @@ func (r *reacher) keys(c *toolcall.Call, s *said) (keys []string, blind bool) {
 		named = true
 		forms, ok := sessionKeys(v, agent)
 		blind = blind || !ok
-		if !slices.ContainsFunc(forms, func(f string) bool { return f == c.Context.SessionKey }) {
+		if !slices.Contains(forms, c.Context.SessionKey) {
 			keys = append(keys, forms...)
 		}
 	}
-	for _, p := range r.vague {
-		if s.top(p) != "" {
-			blind = true
-		}
-	}
-	return keys, blind || !named && !r.own
+	return keys, blind || !named && !r.own || r.vague != "" && s.top(r.vague) != ""
 }
 
-// maxKey is the longest session key a call can come from.
-const maxKey = toolcall.MaxText
-
-// sessionKeys are the keys that a session which a call names may have: the one it
-// names, and that with the agent in front where it was left out. A label or a
-// session id is no key, and what could be mistaken for another key is none that
-// taint could follow.
+// sessionKeys are the keys that a session which a call names may have: the one it names, and that with the agent in
+// front where it was left out. A label or a session id is no key, and what could be mistaken for another key is none
+// that taint could follow.
 func sessionKeys(v, agent string) ([]string, bool) {
 	v, agent = toolcall.CanonicalKey(v), toolcall.CanonicalKey(agent)
 	switch {
-	case len(v) > maxKey || toolcall.OddKey(v) || toolcall.OddKey(agent):
+	case len(v) > toolcall.MaxText || toolcall.OddKey(v) || toolcall.OddKey(agent):
 		return nil, false
 	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2:
 		return []string{v}, true
@@ -147,11 +129,9 @@ func sessionKeys(v, agent string) ([]string, bool) {
 	}
 }
 
-// scheduledInto are the sessions that an automation, or a wake-up, puts a text
-// into. A run of its own starts at the agent's automation floor; but a text that
-// waits in a session until someone writes there comes in with that person's
-// message, and nothing tells it apart then. blind means that a session is named
-// in a way taint can't follow.
+// scheduledInto are the sessions that an automation, or a wake-up, puts a text into. A run of its own starts at the
+// agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
+// message, and nothing tells it apart then. blind means that a session is named in a way taint can't follow.
 func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
 	agents, events := []string{c.Agent()}, false
 	var named []string
@@ -176,8 +156,8 @@ func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
 			named = append(named, "agent:"+agent+":main")
 		}
 	}
-	for _, key := range named {
-		for _, agent := range agents {
+	for _, agent := range agents {
+		for _, key := range named {
 			forms, ok := sessionKeys(strings.TrimSpace(key), agent)
 			keys, blind = append(keys, forms...), blind || !ok
 		}
@@ -187,8 +167,7 @@ func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
 	return keys, blind
 }
 
-// changing are the actions of automations that change one job, which they name, or
-// let it run.
+// changing are the actions of automations that change one job, which they name, or let it run.
 var changing = setOfWords("update next_check run")
 
 // scheduled says which job a call is about.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
@@ -17,15 +18,12 @@ const (
 	byOverride                  // the owner's override naming the level
 )
 
-// table is a tool's row as it passes through the stages, each kept so that a verdict can be explained. From one stage
-// to the next, modes only get stricter.
+// table is a tool's row. From one stage to the next, modes only get stricter.
 type table struct {
-	origin    [taint.Levels]origin
-	raw       taint.Row // as the first matching rule says
-	closed    taint.Row // never more permissive for less trusted
-	escalated taint.Row // sinks in tainted conversations
-	reclosed  taint.Row // escalated, and closed again
-	modes     taint.Row // with the agent's own rules
+	origin [taint.Levels]origin
+	raw    taint.Row // as the first rule that says anything has it
+	stages []stage   // what changed it, so that a verdict can be explained
+	modes  taint.Row // after the last
 }
 
 // layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it.
@@ -80,27 +78,29 @@ func (l *layer) table(f *facts, from taint.Level, strict bool) (table, []taint.L
 	for _, lvl := range taint.All() {
 		t.raw[lvl], t.origin[lvl] = l.first(f, lvl)
 	}
-	var early, late []taint.Level
-	t.closed, early = t.raw.Closed()
-	t.escalated = t.closed
-	for _, lvl := range taint.All() {
-		if lvl >= from && t.escalates(f, lvl, strict) {
-			t.escalated[lvl] = taint.Stricter(t.escalated[lvl], confirm)
+	t.modes = t.raw
+	early := t.close()
+	escalated := t.modes
+	for lvl := from; lvl <= untrusted; lvl++ {
+		if t.origin[lvl] != byOverride && (f.sink && !f.safe || strict && f.strictSink) {
+			escalated[lvl] = taint.Stricter(escalated[lvl], confirm)
 		}
 	}
-	// A level the owner exempted by name may now stand below a more trusted one that was not.
-	t.reclosed, late = t.escalated.Closed()
-	t.modes = t.reclosed
-	return t, append(early, late...)
+	t.add(escalation, "Outside content could make the agent use "+f.called(), escalated)
+	return t, append(early, t.close()...) // a level that an override names may now be freer than a more trusted one
 }
 
-// escalates reports whether a tool is a sink that nothing exempts at a level: neither the safe list nor an owner's
-// word about this very level.
-func (t *table) escalates(f *facts, lvl taint.Level, strict bool) bool {
-	if t.origin[lvl] == byOverride {
-		return false
+// close makes the row never more permissive for less trusted content.
+func (t *table) close() []taint.Level {
+	closed, tightened := t.modes.Closed()
+	t.add("closed", "Your policy is as strict here as in more trusted conversations", closed)
+	return tightened
+}
+
+func (t *table) add(rule, text string, modes taint.Row) {
+	if modes != t.modes {
+		t.modes, t.stages = modes, append(slices.Clip(t.stages), stage{rule, text, modes})
 	}
-	return f.sink && !f.safe || strict && f.strictSink
 }
 
 // set returns row with the levels that p names replaced.
@@ -114,27 +114,25 @@ func (t *TaintPolicy) set(row taint.Row) taint.Row {
 }
 
 // tightened makes a tool's rules those of the stricter of two sets.
-func (r *rule) tightened(other *rule) *rule {
+func (r *rule) tightened(other *rule, why string) *rule {
 	c := *r
 	c.inScope = c.inScope || other.inScope
-	c.table.modes = c.table.modes.Stricter(other.table.modes)
+	c.table.add("agent", why, c.table.modes.Stricter(other.table.modes))
 	c.sinkModes, c.getting = c.sinkModes.Stricter(other.sinkModes), c.getting.Stricter(other.getting)
 	c.looking = c.looking.Stricter(other.looking)
 	for l, asks := range other.asks {
 		c.asks[l] = c.asks[l] || asks
 	}
 	if r.reading != nil && other.reading != nil {
-		c.reading = r.reading.tightened(other.reading)
+		c.reading = r.reading.tightened(other.reading, why)
 	}
 	return &c
 }
 
 func levelNames(levels []taint.Level) string {
 	names := make([]string, 0, len(levels))
-	for i, l := range levels {
-		if i == 0 || levels[i-1] != l {
-			names = append(names, l.String())
-		}
+	for _, l := range slices.Compact(levels) {
+		names = append(names, l.String())
 	}
 	return strings.Join(names, ", ")
 }

@@ -76,7 +76,7 @@ func TestSeed003AnAgentsScopeOnlyAdds(t *testing.T) {
 		return policy.Config{Agents: map[string]policy.Agent{"ops": {Scope: s}}}
 	}
 	refused(t, own(policy.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}), "agents.ops.scope", "both")
-	warned(t, own(exclude("exec")), "agents.ops.scope", "only adds tools")
+	warned(t, own(exclude("exec")), "agents.ops", "only tighten")
 }
 
 func TestOutOfScopeIsNeverAskedButCounts(t *testing.T) {

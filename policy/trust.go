@@ -11,9 +11,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// TrustRule says what calls of a tool bring in that have a certain host or path. All
-// that it names must fit; the first rule that fits counts, the owner's before the
-// shipped ones.
+// TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
+// rule that fits counts, the owner's before the shipped ones.
 type TrustRule struct {
 	// Tool is whose calls it is about.
 	Tool string `yaml:"tool"`
@@ -27,105 +26,71 @@ type TrustRule struct {
 
 // trustRule is one that was checked.
 type trustRule struct {
-	raises  bool     // it can make a level worse and no better
-	outside []string // for paths that are in none of these
-	inside  []string // for paths that are in one of these
-	action  string   // for calls whose param of that name is this
-	host    string
-	path    string
-	level   taint.Level
+	host, path string
+	level      taint.Level
 }
 
-// sending are the actions of message that read nothing.
-var sending = strings.Fields("send reply react broadcast edit")
-
-// shippedTrust are the rules that hold before the owner says anything. None
-// lowers a level but that for sending: what is sent is not read. Commands that read
-// mail need none: they stand in the lexicon with all that fetches.
-func shippedTrust(directories []string) map[string][]*trustRule {
-	out := map[string][]*trustRule{}
-	for _, action := range sending {
-		out["message"] = append(out["message"], &trustRule{action: action, level: system})
-	}
-	if len(directories) > 0 {
-		for _, tool := range strings.Fields("read read_file ls file_fetch dir_list dir_fetch") {
-			out[tool] = append(out[tool], &trustRule{raises: true, outside: directories, level: external})
-		}
-		inside := &trustRule{outside: directories, level: local}
-		out["read_file"] = append(out["read_file"], inside.not())
-	}
-	return out
-}
-
-// readRules lays the owner's rules before the shipped ones.
+// readRules reads the owner's rules and directories.
 func (b *builder) readRules() {
-	var dirs []string
 	for i, d := range b.config.Trust.Directories {
 		clean, ok := cleanPath(d)
 		if !ok || relative(clean) {
 			b.fail(fmt.Sprintf("trust.directories[%d]", i), "must be an absolute path, or begin with ~/")
 		}
-		dirs = append(dirs, clean)
+		b.inside = append(b.inside, clean)
 	}
-	b.trust, b.inside = shippedTrust(dirs), dirs
-	own := map[string][]*trustRule{}
 	for i := range b.config.Trust.Rules {
-		at := fmt.Sprintf("trust.rules[%d]", i)
-		if name, r := b.readRule(at, &b.config.Trust.Rules[i]); r != nil {
-			own[name] = append(own[name], r)
-		}
-	}
-	for name, rules := range own {
-		b.trust[name] = slices.Concat(rules, b.trust[name])
+		b.readRule(fmt.Sprintf("trust.rules[%d]", i), &b.config.Trust.Rules[i])
 	}
 }
 
-func (b *builder) readRule(at string, c *TrustRule) (tool string, _ *trustRule) {
+func (b *builder) readRule(at string, c *TrustRule) {
 	name, ok := b.toolName(at+".tool", c.Tool)
+	clean, isPath := cleanPath(c.Path)
 	switch {
 	case !ok:
-		return "", nil
 	case c.Host == "" && c.Path == "":
 		b.fail(at, "names no host or path: use trust.tools for all calls of a tool")
-		return "", nil
 	case c.Level == nil:
 		b.fail(at, "says nothing: give it a level")
-		return "", nil
+	case c.Path != "" && !isPath:
+		b.fail(at+".path", "is no path")
+	default:
+		b.trust[name] = append(b.trust[name], &trustRule{strings.ToLower(c.Host), clean, *c.Level})
 	}
-	r := &trustRule{host: c.Host, level: *c.Level}
-	if c.Path != "" {
-		if r.path, ok = cleanPath(c.Path); !ok {
-			b.fail(at+".path", "is no path")
-		}
-	}
-	return name, r
 }
 
-// not is the rule for calls that the other is not for.
-func (r *trustRule) not() *trustRule {
-	n := *r
-	n.outside = nil
-	n.inside = r.outside
-	return &n
-}
+var (
+	// sending are the actions of message that read nothing.
+	sending = setOfWords("send reply react broadcast edit")
+	// placeReaders return what is in the file or directory that they are given.
+	placeReaders = setOfWords("read read_file ls file_fetch dir_list dir_fetch")
+)
 
-// apply finds the rule for a call and lets it change the plan.
+// apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it does.
 func (pl *Plan) apply(s *said) (told bool) {
 	for _, r := range pl.rule.trust {
 		if r.fits(s) {
-			if told = !r.raises || r.level > pl.Raise; told {
-				pl.Raise = r.level
-			}
-			return told
+			pl.Raise = r.level
+			return true
 		}
 	}
-	return false
+	name, before := pl.rule.name, pl.Raise
+	switch {
+	case name == "message" && sending[strings.ToLower(strings.TrimSpace(s.top("action")))]:
+		pl.Raise = system
+	case pl.policy.inside == nil || !placeReaders[name]:
+	case !within(filePath(s), pl.policy.inside):
+		pl.Raise = taint.Worse(pl.Raise, external)
+	case name == "read_file":
+		pl.Raise = local
+	}
+	return pl.Raise != before
 }
 
 func (r *trustRule) fits(s *said) bool {
-	return (r.host == "" || r.hasHost(s)) && (r.path == "" || r.hasPath(s)) &&
-		(r.action == "" || strings.EqualFold(r.action, strings.TrimSpace(s.top("action")))) &&
-		(r.outside == nil || !within(filePath(s), r.outside)) && (r.inside == nil || within(filePath(s), r.inside))
+	clean, isPath := cleanPath(filePath(s))
+	return (r.host == "" || r.hasHost(s)) && (r.path == "" || isPath && below(clean, r.path))
 }
 
 // hasHost reports whether the call names this host and no other.
@@ -140,7 +105,7 @@ func (r *trustRule) hasHost(s *said) bool {
 			continue
 		}
 		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(strings.ToLower(r.host), strings.ToLower(u.Hostname())) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(r.host, strings.ToLower(u.Hostname())) {
 			return false
 		}
 		found = true
@@ -154,11 +119,6 @@ func sameHost(rule, host string) bool {
 		return strings.HasSuffix(host, "."+below)
 	}
 	return host == rule
-}
-
-func (r *trustRule) hasPath(s *said) bool {
-	clean, ok := cleanPath(filePath(s))
-	return ok && below(clean, r.path)
 }
 
 // filePath is the one file that a call names, or "" if there is none or several.
@@ -332,10 +292,11 @@ func (pl *Plan) acts(c *toolcall.Call, s *said, told bool) {
 		slices.ContainsFunc(s.files(pl.rule.name), namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
-	if c.Hints.Outside() || s.top("projectGitUrl") != "" { // a session that starts with a repository fetches that
+	clones := s.top("projectGitUrl") != "" // a session that starts with a repository fetches that
+	if c.Hints.Outside() || clones {
 		pl.Raise = untrusted
 	}
-	pl.Leaves = pl.Leaves || s.top("projectGitUrl") != ""
+	pl.Leaves = pl.Leaves || clones
 	if by != "" && !pl.sink {
 		pl.sink = true
 		pl.tighten(escalation, "This call of "+pl.rule.called()+" acts by "+by, pl.rule.sinkModes)
