@@ -86,7 +86,7 @@ func together(a, b command.Line, first bool) command.Line {
 // Anything else can do anything.
 func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
 	system := c.Context.Platform == "linux" || c.Context.Platform == "darwin"
-	if !system || !pl.rule.startsHere() || pl.Line.Network || pl.Secret != "" || !isOwners(c, &pl.Initiator) || !g.holds(".") {
+	if !system || !pl.rule.startsHere() || pl.Line.Network || pl.Secret != "" || !pl.Owners(c) || !g.holds(".") {
 		return command.Anything
 	}
 	at := g.of(pl.Line)
@@ -100,17 +100,12 @@ func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
 // already, the same words may do anything.
 func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
 
-// isOwners reports whether the owner or the runtime started the run, and no one else speaks there. What the owner's message
-// holds may be outside content all the same.
-func isOwners(c *toolcall.Call, s *session.Initiator) bool {
-	if c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey) || s.Orphan {
-		return false
-	}
-	return c.Context.SenderIsOwner || s.System
+// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the owner's
+// message holds may be outside content all the same.
+func (pl *Plan) Owners(c *toolcall.Call) bool {
+	group := c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey)
+	return !group && !pl.Initiator.Orphan && (c.Context.SenderIsOwner || pl.Initiator.System)
 }
-
-// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there.
-func (pl *Plan) Owners(c *toolcall.Call) bool { return isOwners(c, &pl.Initiator) }
 
 // polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such a call
 // may be given. OpenClaw takes the action as it is written.
@@ -132,7 +127,13 @@ var codingAgents = map[string]bool{"claude-code": true, "codex": true, "gemini":
 func (p *Policy) agentAsks(pl *Plan, s *said, g ground) string {
 	switch {
 	case fileWriters[pl.rule.name]:
-		return writesOutside(s.files(pl.rule.name), g)
+		for _, name := range s.files(pl.rule.name) {
+			rest, home := inHome(strings.ToLower(g.resolve(name)))
+			if g.isOutside(name) && (!home || !isBelowAny(rest, notes)) {
+				return "This writes a file outside the workspace."
+			}
+		}
+		return ""
 	case pl.Line == nil:
 		return ""
 	case pl.Secret != "":
@@ -196,20 +197,8 @@ var (
 	deleting = beginningsOf(lists["deletes"])
 	starting = beginningsOf(lists["agents"])
 	obeying  = setOf("obeys its input")
-	notes    = splitPaths("notes")
+	notes    = lists["notes"]
 )
-
-// writesOutside says that a file is written which is neither in the workspace, nor temporary, nor one of the agent's own notes.
-func writesOutside(files []string, g ground) string {
-	for _, name := range files {
-		clean := g.resolve(name)
-		rest, home := inHome(strings.ToLower(clean))
-		if !g.holds(name) && !isTemporary(clean) && (!home || !isBelowAny(rest, notes)) {
-			return "This writes a file outside the workspace."
-		}
-	}
-	return ""
-}
 
 // obeysInput reports whether a command starts a program that obeys what is typed into it: python, bash -i.
 func obeysInput(line *command.Line) bool {
@@ -237,7 +226,8 @@ func (pl *Plan) turnsOff(s *said, g ground) bool {
 	}
 	for i := range s.args {
 		a := &s.args[i]
-		if !mayNameSettings(a.value) {
+		lower := strings.ToLower(a.value)
+		if !slices.ContainsFunc(strings.Fields("claude codex gemini opencode .mcp.json verifier"), func(name string) bool { return strings.Contains(lower, name) }) {
 			continue
 		}
 		if commandParams[a.name] {
@@ -254,30 +244,20 @@ func (pl *Plan) turnsOff(s *said, g ground) bool {
 
 func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
 
-// mayNameSettings reports whether a text has a word of the list.
-func mayNameSettings(text string) bool {
-	lower := strings.ToLower(text)
-	return slices.ContainsFunc([]string{"claude", "codex", "gemini", "opencode", ".mcp.json", "verifier"}, func(word string) bool { return strings.Contains(lower, word) })
-}
-
 // isSettings reports whether a path is such a file or below such a directory, or is a program of ours.
 func isSettings(name string) bool {
 	if len(name) > mostPath {
 		return false
 	}
-	dir, last := "", pathEnd{}
+	above, last := "", ""
 	for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
 		part = strings.TrimSuffix(strings.TrimRight(part, ". "), ".exe")
-		if settingsPaths[part] || settingsPaths[dir+"/"+part] {
+		if above, last = last, part; settingsPaths[part] || settingsPaths[above+"/"+part] {
 			return true
 		}
-		last, dir = pathEnd{dir, part}, part
 	}
-	return last.name == "verifier-hook" || last.name == "verifier" && (last.dir == "bin" || last.dir == "sbin")
+	return last == "verifier-hook" || last == "verifier" && (above == "bin" || above == "sbin")
 }
-
-// pathEnd is the last name of a path, and the directory that it is in.
-type pathEnd struct{ dir, name string }
 
 // namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory are none.
 func namesSettings(line *command.Line, g ground) bool {

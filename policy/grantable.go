@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -17,14 +18,16 @@ func destructive(action string) bool {
 			return true
 		}
 		letters, from := []rune(part), 0
-		for i := 1; i <= len(letters); i++ {
-			if i < len(letters) && !startsWord(letters, i) {
-				continue
+		for i := range letters {
+			if i > 0 && startsWord(letters, i) {
+				if destructiveActions[strings.ToLower(string(letters[from:i]))] {
+					return true
+				}
+				from = i
 			}
-			if destructiveActions[strings.ToLower(string(letters[from:i]))] {
-				return true
-			}
-			from = i
+		}
+		if destructiveActions[strings.ToLower(string(letters[from:]))] {
+			return true
 		}
 	}
 	return false
@@ -40,16 +43,10 @@ func startsWord(letters []rune, i int) bool {
 // attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is more than
 // what is said.
 func attaches(text string) bool {
-	if len(text) < len("media:") || !containsFold(text, "media:") {
-		return false
-	}
-	for line := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return c == '\n' || c == '\r' }) {
-		if strings.HasPrefix(strings.TrimLeftFunc(line, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("`*_>-\"'", c) }), "media:") {
-			return true
-		}
-	}
-	return false
+	return containsFold(text, "media:") && attachment.MatchString(text)
 }
+
+var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)
 
 // containsFold reports whether a text holds a word of small ASCII letters in any case.
 func containsFold(text, word string) bool {

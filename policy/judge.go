@@ -137,9 +137,6 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) taint.Mode {
 	return mode
 }
 
-// knownRule is the id of the rule for commands.
-const knownRule = "known-command"
-
 // allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It never passes
 // where the conversation holds a secret or the call bears one, nor under the profile strict; and what runs files of the workspace
 // only where a person has seen all that was written there.
@@ -156,7 +153,7 @@ func (j *judgement) allowKnown() {
 		text = "This builds, tests or looks at what is in the workspace, and nothing was written there unseen, so it may run."
 	}
 	j.out.Mode, j.out.LevelAlone = allow, false
-	j.out.add(knownRule, text, allow)
+	j.out.add("known-command", text, allow)
 }
 
 // command says what is not known of the call's command; "" where that is not why it asks.
@@ -197,9 +194,6 @@ func (j *judgement) gateSecrets() {
 	j.out.add(secretsRule, why, j.out.Mode)
 }
 
-// secretsRule is the id of the rule.
-const secretsRule = "secrets"
-
 // bringsSecret reports whether an argument holds something that a call returned which read secrets.
 func bringsSecret(view *session.View) bool {
 	for _, o := range view.Origins {
@@ -212,32 +206,29 @@ func bringsSecret(view *session.View) bool {
 
 // firsts are the rules that gave the tool its mode, before any tightening.
 func (r *rule) firsts() (out [taint.Levels]Step) {
+	tool := r.called()
+	begin := tool
+	if tool != r.name {
+		begin = "This tool"
+	}
 	for _, l := range taint.All() {
-		rule, text := r.firstAt(l)
-		out[l] = Step{Rule: rule, Text: text, Mode: r.table.raw[l]}
+		mode := r.table.raw[l]
+		s := Step{Rule: "taintPolicy", Mode: mode, Text: "Your policy " + verbs[mode] + " " + tool + " in " + l.String() + " conversations."}
+		switch at := r.table.origin[l]; {
+		case at == byOverride:
+			s.Rule, s.Text = "override", "Your override "+verbs[mode]+" "+tool+" in "+l.String()+" conversations."
+		case at == byOverrideAny:
+			s.Rule, s.Text = "override", "Your override "+verbs[mode]+" "+tool+" at every level."
+		case at == bySafe:
+			s.Rule, s.Text = "safe", begin+" is on the safe list: it "+r.reason+"."
+		case at == byDangerous:
+			s.Rule, s.Text = "dangerous", begin+" is on the dangerous list (it "+r.reason+"), so you are asked at every level."
+		case !r.known:
+			s.Text = "We don't know this tool. Your policy " + verbs[mode] + " such tools in " + l.String() + " conversations."
+		}
+		out[l] = s
 	}
 	return out
-}
-
-func (r *rule) firstAt(l taint.Level) (rule, text string) {
-	name, m := r.called(), r.table.raw[l]
-	switch r.table.origin[l] {
-	case byOverride:
-		return "override", "Your override " + verbs[m] + " " + name + " in " + l.String() + " conversations."
-	case byOverrideAny:
-		return "override", "Your override " + verbs[m] + " " + name + " at every level."
-	case bySafe:
-		return "safe", r.begins() + " is on the safe list: it " + r.reason + "."
-	case byDangerous:
-		return "dangerous", r.begins() + " is on the dangerous list (it " + r.reason + "), so you are asked at every level."
-	case byPolicy:
-		fallthrough
-	default:
-		if !r.known {
-			return "taintPolicy", "We don't know this tool. Your policy " + verbs[m] + " such tools in " + l.String() + " conversations."
-		}
-		return "taintPolicy", "Your policy " + verbs[m] + " " + name + " in " + l.String() + " conversations."
-	}
 }
 
 // called is what the tool is called in a sentence. The name of a tool that
@@ -247,14 +238,6 @@ func (f *facts) called() string {
 		return "this tool"
 	}
 	return f.name
-}
-
-// begins is the same at the beginning of a sentence.
-func (r *rule) begins() string {
-	if name := r.called(); name != "this tool" {
-		return name
-	}
-	return "This tool"
 }
 
 // asks says at which levels an override or the dangerous list wants a person or
@@ -289,17 +272,14 @@ const (
 	rogueAction    = "injection-rogue-action"
 	lethalTrifecta = "lethal-trifecta"
 
-	rogueText    = "The agent has read outside content and now wants to act on something."
-	trifectaText = "The agent has read outside content and secrets, and this could send them out."
-	unknownText  = "We don't know who started this run, and this changes or sends something."
+	unknownText = "We don't know who started this run, and this changes or sends something."
 )
 
 // namePattern marks a sink in a tainted conversation and says which pattern it
 // completes. Where nothing came in that is known of, and the level is bad only
 // because the client does not say who started the run, it says that instead.
 func (j *judgement) namePattern() {
-	acts := j.sink || j.policy.strict && (j.rule.strictSink || j.rule.opens && j.Leaves)
-	acts = acts || j.out.Secret
+	acts := j.sink || j.out.Secret || j.policy.strict && (j.rule.strictSink || j.rule.opens && j.Leaves)
 	if !acts || j.gate.rule != "" || j.out.Level < j.policy.from {
 		return
 	}
@@ -307,15 +287,16 @@ func (j *judgement) namePattern() {
 	if j.out.Mode == allow {
 		return
 	}
-	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: rogueText}
+	holds := j.view.Secrets == session.Holds || j.out.Secret
 	unknown := j.Initiator.Unknown && (j.view.Worst.Label == j.Initiator.Why || j.view.Worst.Level < j.out.Level)
-	switch holds := j.view.Secrets == session.Holds || j.out.Secret; {
+	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: "The agent has read outside content and now wants to act on something."}
+	switch {
 	case unknown && holds:
-		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: "We don't know who started this run. The agent has read secrets, and this could send them out."}
+		step.Rule, step.Text = lethalTrifecta, "We don't know who started this run. The agent has read secrets, and this could send them out."
+	case holds:
+		step.Rule, step.Text = lethalTrifecta, "The agent has read outside content and secrets, and this could send them out."
 	case unknown:
 		step.Text = unknownText
-	case holds:
-		step = Step{Rule: lethalTrifecta, Mode: j.out.Mode, Text: trifectaText}
 	}
 	j.out.Why = slices.Insert(j.out.Why, 1, step) // after the level: the last step is the rule that decided
 }

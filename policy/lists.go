@@ -29,9 +29,14 @@ var lists = func() map[string][]string {
 }()
 
 // setOf is a list, to be looked up.
-func setOf(name string) map[string]bool {
-	out := make(map[string]bool, len(lists[name]))
-	for _, word := range lists[name] {
+func setOf(name string) map[string]bool { return setFrom(lists[name]) }
+
+// setOfWords are words, to be looked up.
+func setOfWords(text string) map[string]bool { return setFrom(strings.Fields(text)) }
+
+func setFrom(words []string) map[string]bool {
+	out := make(map[string]bool, len(words))
+	for _, word := range words {
 		out[word] = true
 	}
 	return out

@@ -38,7 +38,7 @@ func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 			continue
 		}
 		dir, ok := cleanPath(withoutDrive(a.value))
-		ok = ok && strings.TrimSpace(a.value) == a.value && strings.IndexFunc(a.value, isUnseen) < 0
+		ok = ok && strings.TrimSpace(a.value) == a.value && !strings.ContainsFunc(a.value, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }) // which some programs take away
 		if ok && relative(dir) && g.start != "" {
 			dir = path.Join(g.start, dir)
 		}
@@ -50,9 +50,6 @@ func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 	}
 	return g
 }
-
-// isUnseen is for what some programs take away from a name and others don't.
-func isUnseen(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }
 
 // of is the ground of a command, which may begin with cd.
 func (g ground) of(line *command.Line) ground {
@@ -105,6 +102,9 @@ func isTemporary(clean string) bool {
 	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" || strings.HasPrefix(clean, "/dev/std") || below(clean, "/dev/fd")
 }
 
+// isOutside reports whether a path is neither in the workspace nor temporary.
+func (g *ground) isOutside(name string) bool { return !g.holds(name) && !isTemporary(g.resolve(name)) }
+
 // belowWorkspace is where a command starts, seen from the workspace.
 func (g *ground) belowWorkspace() string {
 	for _, place := range g.inside {
@@ -140,7 +140,7 @@ func (g *ground) outside(line *command.Line) string {
 		}
 	}
 	for _, word := range line.Words {
-		if leadsOut(word) && !programs[word] && !g.holds(word) && !isTemporary(g.resolve(word)) {
+		if leadsOut(word) && !programs[word] && g.isOutside(word) {
 			return word
 		}
 	}
@@ -169,34 +169,20 @@ func inHome(clean string) (rest string, ok bool) {
 var (
 	secretNames   = patternsOf("secret names")
 	noSecretNames = patternsOf("no secret names")
-	noSecrets     = splitPaths("no secrets below")
+	noSecrets     = lists["no secrets below"]
 	secretPaths   = slices.DeleteFunc(slices.Clone(lists["secret names"]), func(name string) bool { return !strings.HasPrefix(name, "/") })
 )
 
-// splitPaths are the paths of a list, in parts.
-func splitPaths(name string) (out [][]string) {
-	for _, p := range lists[name] {
-		out = append(out, strings.Split(p, "/"))
-	}
-	return out
-}
-
 // isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern character.
-func isBelowAny(rest string, all [][]string) bool {
+func isBelowAny(rest string, all []string) bool {
 	if at := strings.IndexAny(rest, "*?[{$`"); at >= 0 {
 		rest = rest[:strings.LastIndexByte(rest[:at], '/')+1]
 	}
 	parts := strings.Split(rest, "/")
-	return slices.ContainsFunc(all, func(begin []string) bool {
-		if len(parts) < len(begin) {
-			return false
-		}
-		for i, name := range begin {
-			if found, _ := path.Match(name, parts[i]); !found {
-				return false
-			}
-		}
-		return true
+	return slices.ContainsFunc(all, func(begin string) bool {
+		n := strings.Count(begin, "/") + 1
+		found, _ := path.Match(begin, strings.Join(parts[:min(n, len(parts))], "/"))
+		return found
 	})
 }
 
@@ -267,7 +253,9 @@ var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands, o
 // secretIn is the place where secrets are kept that a command names; "" where it names none.
 func (g *ground) secretIn(line *command.Line) string {
 	for _, words := range line.Commands {
-		if len(words) > 0 && (program(words[0]) == "printenv" || program(words[0]) == "env" && !slices.ContainsFunc(words[1:], isCommandName)) {
+		if len(words) > 0 && (program(words[0]) == "printenv" || program(words[0]) == "env" && !slices.ContainsFunc(words[1:], func(word string) bool {
+			return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") // it names a command
+		})) {
 			return ofCommands
 		}
 		for i, word := range words {
@@ -301,11 +289,6 @@ func namedBy(line *command.Line) []string {
 		}
 	}
 	return out
-}
-
-// isCommandName is for a word after env that is neither an option nor a variable: it names a command.
-func isCommandName(word string) bool {
-	return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=")
 }
 
 var fileParams = setOf("file params")
@@ -359,19 +342,14 @@ func (g *ground) secretGiven(r *rule, tool string, s *said) string {
 }
 
 // isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is what holds
-// one, or a disk.
+// one, or a disk, nor what is at the top of a disk and belongs to the system.
 func isWorkspace(clean string) bool {
 	lower := strings.ToLower(clean)
 	if rest, ok := inHome(lower); ok {
 		return rest != ""
 	}
-	return strings.Count(lower, "/") > 1 || strings.HasPrefix(lower, "/") && !systemDirectories[lower]
-}
-
-// systemDirectories are no workspaces: what is at the top of a disk belongs to the system, or holds homes and disks.
-var systemDirectories = map[string]bool{
-	"/": true, "/home": true, "/users": true, "/mnt": true, "/media": true, "/volumes": true, "/etc": true, "/usr": true, "/var": true,
-	"/opt": true, "/bin": true, "/sbin": true, "/lib": true, "/proc": true, "/sys": true, "/dev": true, "/system": true, "/library": true, "/private": true,
+	top, found := strings.CutPrefix(lower, "/")
+	return found && top != "" && !topDirectories[top]
 }
 
 // KeepsSecrets reports whether a path is a place where secrets are kept.

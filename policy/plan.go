@@ -55,6 +55,7 @@ type gate struct {
 // The ids of rules that more than one place names.
 const (
 	escalation   = "taint-escalation"
+	secretsRule  = "secrets"
 	settingsRule = "agent-settings" // what turns us off asks at every level
 	agentRule    = "coding-agent"   // what asks at every level in a coding agent
 	inputRule    = "open-input"     // a running program that obeys what is typed into it later
@@ -117,7 +118,10 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 	} else {
 		found = g.secretGiven(r, c.Tool, s)
 	}
-	pl.Leaves = (pl.Leaves || r.opens && found != "" || pl.Reach.Schedules || pl.Reach.BlindSend) && !(c.Tool == "heartbeat_respond" && s.top("notify") == "" && notifiesNoOne(s))
+	pl.Leaves = pl.Leaves || r.opens && found != "" || pl.Reach.Schedules || pl.Reach.BlindSend
+	if c.Tool == "heartbeat_respond" && slices.ContainsFunc(s.args, func(a argument) bool { return a.path == "notify" && a.value == "false" && !a.isText }) && s.top("notify") == "" {
+		pl.Leaves = false // it says that the owner is not to be told
+	}
 	if pl.Leaves {
 		pl.Gives = found
 	}
@@ -142,16 +146,10 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	case pl.Line != nil:
-		pl.Grantable = found == "" && !pl.Line.Joined || found == "" && !pl.Line.Network
-		pl.Grantable = pl.Grantable && deleting.of(pl.Line) == nil && starting.of(pl.Line) == nil && pl.policy.asks.of(pl.Line) == nil
+		pl.Grantable = found == "" && !(pl.Line.Joined && pl.Line.Network) && deleting.of(pl.Line) == nil && starting.of(pl.Line) == nil && pl.policy.asks.of(pl.Line) == nil
 	default:
 		pl.Grantable = found == "" && !destructive(s.top("action")) && !pl.writesForLater(s)
 	}
-}
-
-// notifiesNoOne reports whether a call answers a heartbeat and says that the owner is not to be told.
-func notifiesNoOne(s *said) bool {
-	return slices.ContainsFunc(s.args, func(a argument) bool { return a.path == "notify" && a.value == "false" && !a.isText })
 }
 
 // asks adds what asks, or refuses, whatever the tool's row says.
@@ -270,7 +268,7 @@ func (pl *Plan) Goes() []string {
 	return pl.rule.goes
 }
 
-// Destinations are the same for a consent to calls like it; nil where none may cover it.
+// Destinations are the same for a lasting grant; nil where none may cover the call.
 func (pl *Plan) Destinations() []string {
 	if !pl.Grantable {
 		return nil

@@ -27,14 +27,14 @@ func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []strin
 		all = append(all, reason{ofStrangers, "Your request doesn't mention " + some(hosts) + "."})
 	}
 	for i := range v.Why {
-		if text := pl.reason(v, view, &v.Why[i]); text != "" && ranks[v.Why[i].Rule] > 0 {
-			all = append(all, reason{ranks[v.Why[i].Rule], text})
+		if rank := ranks[v.Why[i].Rule]; rank > 0 {
+			all = append(all, reason{rank, pl.reason(v, view, &v.Why[i])})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b reason) int { return a.rank - b.rank })
 	var out []string
 	for _, r := range all {
-		if len(out) < mostReasons && !slices.Contains(out, r.text) {
+		if len(out) < mostReasons && r.text != "" && !slices.Contains(out, r.text) {
 			out = append(out, r.text)
 		}
 	}
@@ -63,15 +63,10 @@ const ofStrangers = 2
 func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 	tool := pl.rule.called()
 	switch s.Rule {
-	case lethalTrifecta:
-		return s.Text
 	case rogueAction:
-		if pl.Initiator.Unknown && (view.Worst.Label == pl.Initiator.Why || view.Worst.Level < v.Level) {
-			return s.Text
-		}
 		what, clause := pl.came(v.Level, view)
 		switch {
-		case what == "":
+		case what == "", s.Text == unknownText:
 			return s.Text
 		case clause:
 			return what + ", and the agent now wants to act."
@@ -91,7 +86,7 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 		}
 		return "The agent has read outside content."
 	case "dangerous":
-		return pl.rule.begins() + " " + pl.rule.reason + ", so you are asked each time."
+		return tool + " " + pl.rule.reason + ", so you are asked each time."
 	case "override":
 		return "Your policy asks before " + tool + "."
 	case "agent":
@@ -111,44 +106,44 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 // came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who started the run,
 // and is empty where that is not known.
 func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause bool) {
-	label, ago := "", ""
-	calls := int64(0)
+	label, calls := "", int64(0)
 	switch {
 	case view.Worst.Label != "" && view.Worst.Level == level:
 		label, calls = view.Worst.Label, view.Step-view.Worst.Step
 	case pl.Initiator.Level == level || pl.Birth == level:
 		label = pl.Initiator.Why
 	}
-	tool, place, _ := strings.Cut(label, " ")
+	ago := ""
 	switch {
+	case label == "":
+		return "", false
 	case calls == 1:
 		ago = " 1 call ago"
 	case calls > 1:
 		ago = " " + strconv.FormatInt(calls, 10) + " calls ago"
 	}
+	tool, place, _ := strings.Cut(label, " ")
+	did := "used " + label
 	switch tool {
-	case "":
-		return "", false
 	case "the", "someone", "this", "nobody":
 		return strings.ToUpper(label[:1]) + label[1:] + ago, true
 	case "web_search", "x_search":
-		return "The agent searched the web" + ago, false
+		did = "searched the web"
 	case "exec", "process", "terminal", "code_execution", "nodes":
-		if place != "" {
-			return "The agent ran a command that read " + place + ago, false
+		switch did = "ran a command"; {
+		case place != "":
+			did += " that read " + place
+		case level >= external:
+			did += " that read outside content"
 		}
-		if level < external {
-			return "The agent ran a command" + ago, false
-		}
-		return "The agent ran a command that read outside content" + ago, false
 	case "web_fetch", "browser":
 		if place != "" {
-			return "The agent fetched " + place + ago, false
+			did = "fetched " + place
 		}
 	case "read", "read_file", "pdf", "image", "view_image", "file_fetch":
 		if place != "" {
-			return "The agent read " + place + ago, false
+			did = "read " + place
 		}
 	}
-	return "The agent used " + label + ago, false
+	return "The agent " + did + ago, false
 }

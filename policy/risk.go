@@ -54,7 +54,7 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},
 		{NewRecipient, stranger},
 		{OutsideWorkspace, line.Effect != command.Look && at.outside(line) != "" || slices.ContainsFunc(files, func(name string) bool {
-			return !relative(g.resolve(name)) && !g.holds(name) && !isTemporary(g.resolve(name))
+			return !relative(g.resolve(name)) && g.isOutside(name)
 		})},
 		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !fileWriters[r.name])},
 	} {
@@ -65,19 +65,21 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 	return out
 }
 
-// Marked reports whether a call bears the mark of a risk by itself, so that nothing but a yes to this very call lets it pass.
-func (pl *Plan) Marked() bool { return !pl.Grantable }
-
 // Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is nil where
 // none of the user's messages is known.
 func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
-	if view.Origins == nil || !knowsUser(c, view) {
+	known := len(c.OwnerMessages()) > 0
+	for _, o := range view.Origins {
+		known = known || o.From == session.FromUser || o.From == session.FromPart
+	}
+	if view.Origins == nil || !known {
 		return nil
 	}
 	s := read(c)
 	for i := range s.args {
 		a := &s.args[i]
-		if !recipientParams[strings.ToLower(topOf(a.path))] || !pl.isRecipient(a.path, a.value) {
+		isAddress := !strings.ContainsAny(a.value, " \n\t") && (strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
+		if !recipientParams[strings.ToLower(topOf(a.path))] || !isAddress && !slices.Contains(pl.Goes(), topOf(a.path)) {
 			continue
 		}
 		if from := view.Origins.At(a.path).From; (from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, a.value) {
@@ -89,27 +91,6 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 
 // recipientParams say whom a call reaches, in lower case.
 var recipientParams = setOfWords("to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees guests")
-
-// isRecipient reports whether an argument says whom a call reaches: the tool's labels say so, or it is an address.
-func (pl *Plan) isRecipient(at, value string) bool {
-	if slices.Contains(pl.Goes(), topOf(at)) {
-		return true
-	}
-	return !strings.ContainsAny(value, " \n\t") && (strings.Contains(value, "@") || strings.HasPrefix(value, "+"))
-}
-
-// knowsUser reports whether any of the user's messages is known.
-func knowsUser(c *toolcall.Call, view *session.View) bool {
-	if len(c.OwnerMessages()) > 0 {
-		return true
-	}
-	for _, o := range view.Origins {
-		if o.From == session.FromUser || o.From == session.FromPart {
-			return true
-		}
-	}
-	return false
-}
 
 // Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is nil where
 // there is no such message.

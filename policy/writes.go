@@ -30,14 +30,6 @@ var (
 	savingParams = setOfWords("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile destination dest")
 )
 
-func setOfWords(text string) map[string]bool {
-	out := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		out[word] = true
-	}
-	return out
-}
-
 // writing says what a call may write. A tool that acts and is not in our table may write anything.
 func (pl *Plan) writing(s *said, g ground) Writing {
 	r := pl.rule

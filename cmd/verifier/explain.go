@@ -81,7 +81,7 @@ func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 // canStand is what a standing consent that covers the call would be for; "" where none can.
 func canStand(plan *policy.Plan, c *toolcall.Call, where []string) string {
 	switch {
-	case !plan.Grantable || plan.Marked():
+	case !plan.Grantable:
 		return ""
 	case plan.Effect == command.Look:
 		return "exactly this command"
