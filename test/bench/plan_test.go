@@ -14,13 +14,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// BenchmarkPlan says what planning a call costs, redaction for the record included, in constant net/http handlers of
-// the same run:
+// BenchmarkPlan says what planning a call costs, its walk over the params and redaction for the record included, in
+// constant net/http handlers of the same run:
 //
 //	go test ./test/bench -run xxx -bench Plan
 func BenchmarkPlan(b *testing.B) {
@@ -52,8 +53,12 @@ func BenchmarkPlan(b *testing.B) {
 			}
 			began := cpu(syscall.RUSAGE_SELF)
 			for b.Loop() {
+				values, err := protocol.Walk(call.Params) // a call does it once, when it is decoded
+				if err != nil {
+					b.Fatal(err)
+				}
 				rules.Plan(&call)
-				redactor.Params(call.Tool, call.Params)
+				redactor.Walked(call.Tool, call.Params, values)
 			}
 			report(b, cpu(syscall.RUSAGE_SELF)-began, unit)
 		})
