@@ -227,7 +227,7 @@ func TestNoAlwaysForWhatBearsTheMarkOfARisk(t *testing.T) {
 	for _, tool := range []string{"shop_pay", "notes_wipe", "vault_put", "share", "notes_new", "mcp__new__thing"} {
 		b.never(gateway.Call{Tool: tool, Params: `{"notebook":"shopping"}`, Context: m}, "")
 	}
-	for _, c := range []string{"rm x", "curl https://example.com", "git push", "touch /etc/x", "cp a b", "ls > y", "cat ../x",
+	for _, c := range []string{"rm x", "curl https://example.com", "git push", "touch /etc/x", "cp a b", "ls > y",
 		"make deploy", "$X -la", "ls $(cat x)", "python3 -c pass", "find . -exec sh x +"} {
 		b.never(gateway.Sh(c, m), "")
 	}

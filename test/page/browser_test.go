@@ -430,7 +430,7 @@ func (s *surf) pushes(tab *webtest.Tab, text, titles string) {
 func TestAPushInARealBrowser(t *testing.T) {
 	t.Parallel()
 	browser, service := webtest.Start(t), pushtest.Start(t)
-	s := &surf{Gateway: gateway.Start(t, patient+"notify: {push: {services: ["+service.URL+"], allow: true}}\n"), t: t, browser: browser}
+	s := &surf{Gateway: gateway.Start(t, patient+"notify: {push: {services: [\""+service.URL+"\"], allow: true}}\n"), t: t, browser: browser}
 	tab := s.login(webtest.Phone)
 	tab.AllowNotifications(s.URL)
 	s.open(tab, "notifications")
