@@ -36,7 +36,8 @@ type Answer struct {
 	Name string // what the platform calls them: only shown; the ID says who they are
 	Text string // a typed line; if set, nothing below counts but Message
 
-	Message string // what the platform calls the message of the line: it may bring the same one again; empty: each is another
+	// what the platform calls the message of the line: it may bring the same one again; empty: each is another
+	Message string
 
 	Handle string // of the button that was tapped; with it only Reason and the minutes of Scope count
 	Ref    string // the card, by its short name
@@ -45,7 +46,9 @@ type Answer struct {
 	Scope  Scope
 	Reason string // for a deny: what the agent may read
 
-	Params string // what the call is to run with instead of its own arguments, as the person wrote them; empty: it runs as it was asked about
+	// what the call is to run with instead of its own arguments, as the person wrote them; empty: it runs as it was
+	// asked about
+	Params string
 
 	Always *Always // with the button for that: the standing consent to give; nil: none
 
@@ -80,13 +83,19 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) {
 	}
 	id, err := d.byRef(ctx, a.Ref)
 	if errors.Is(err, errTwoCards) {
-		return Outcome{Kind: Misunderstood, Text: "Two open questions have this reference. Answer with the code on the card."}, nil
+		return Outcome{
+			Kind: Misunderstood,
+			Text: "Two open questions have this reference. Answer with the code on the card.",
+		}, nil
 	}
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
 	if id == "" {
-		return Outcome{Kind: NotFound, Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them."}, nil
+		return Outcome{
+			Kind: NotFound,
+			Text: "No open question has the reference " + quote(d.o.Hide(a.Ref)) + ". `verifier pending` lists them.",
+		}, nil
 	}
 	if a.Params != "" {
 		return d.edited(ctx, person, id, a, t.MaxMinutes)
@@ -166,7 +175,10 @@ func (c *Card) answerable(code string) (Outcome, error) {
 	case c.Batch && !c.Frozen: // it was not shown yet: its calls are still being gathered
 		return Outcome{Kind: Misunderstood, State: Open, Text: stillGathering}, nil
 	case code != "" && subtle.ConstantTimeCompare([]byte(code), []byte(c.Code)) != 1, !c.whole():
-		return Outcome{Kind: NotFound, Text: "What the store holds for this question is not what was asked. Nothing was approved."}, errForged
+		return Outcome{
+			Kind: NotFound,
+			Text: "What the store holds for this question is not what was asked. Nothing was approved.",
+		}, errForged
 	}
 	return Outcome{}, nil
 }
@@ -178,7 +190,12 @@ const stillGathering = "Several calls are being put on one card. You see it in a
 // approved long ago, so the text does not say what became of it.
 func unreadable(err error) (Outcome, error) {
 	if errors.Is(err, ErrGone) {
-		return Outcome{Kind: TooLate, State: Expired, Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it."}, nil
+		return Outcome{
+			Kind:  TooLate,
+			State: Expired,
+			Text: "This question has expired and can no longer be answered. This changed nothing; the record says " +
+				"what became of it.",
+		}, nil
 	}
 	return Outcome{Text: "The question can't be read. Nothing was approved."}, err
 }
@@ -199,9 +216,18 @@ func (c *Card) pick(tool, digest string) ([]*Question, Outcome) {
 	}
 	switch {
 	case len(picked) == 0:
-		return nil, Outcome{Kind: Misunderstood, Text: "That code does not ask about this tool. It asks about: " + c.tools() + "."}
+		return nil, Outcome{
+			Kind: Misunderstood,
+			Text: "That code does not ask about this tool. It asks about: " + c.tools() + ".",
+		}
 	case tool != "" && len(picked) > 1:
-		return nil, Outcome{Kind: Misunderstood, Text: fmt.Sprintf("The card lists %d calls of this tool. Write `all` to approve the whole list.", len(picked))}
+		return nil, Outcome{
+			Kind: Misunderstood,
+			Text: fmt.Sprintf(
+				"The card lists %d calls of this tool. Write `all` to approve the whole list.",
+				len(picked),
+			),
+		}
 	}
 	return picked, Outcome{}
 }
@@ -230,7 +256,14 @@ func tools(asked []*Question) string {
 
 // cast votes on each question that is still open, in memory, and gives those it
 // changed.
-func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most int, now time.Time) (_ Outcome, _ Change, voted []*Question) {
+func (vs *votes) cast(
+	c *Card,
+	picked []*Question,
+	person string,
+	a Answer,
+	most int,
+	now time.Time,
+) (_ Outcome, _ Change, voted []*Question) {
 	ch := Change{NotAfter: c.Until(), Grants: map[string]string{}, Waiting: map[string]time.Time{}}
 	t, said, barred := vs.terms(), "", 0
 	reason := cutReason(hideCode(a.Reason, c.Code))
@@ -239,7 +272,15 @@ func (vs *votes) cast(c *Card, picked []*Question, person string, a Answer, most
 			said, barred = " "+why, barred+1
 			continue
 		}
-		v := Vote{Person: person, Called: t.called(a, vs.o.Hide, c.Code), ID: a.ID, Via: a.Via, Allow: a.Allow, At: now, Reason: reason}
+		v := Vote{
+			Person: person,
+			Called: t.called(a, vs.o.Hide, c.Code),
+			ID:     a.ID,
+			Via:    a.Via,
+			Allow:  a.Allow,
+			At:     now,
+			Reason: reason,
+		}
 		if a.Allow && q.Ask.HeldOnly && len(q.Holders) == 0 {
 			said = " The call is no longer waiting, and its arguments were hidden before they reached us, so it can't be released later. Let the agent ask again."
 			continue
@@ -284,8 +325,8 @@ func (v *Vote) allows(q *Question, a *Answer, most int) (cut string) {
 // mostCalled is how many characters of a name are shown.
 const mostCalled = 40
 
-// called is what to call a person in what others read, where the config has no name for them: what the platform calls them. Anyone can
-// choose such a name, so that nothing is decided by it.
+// called is what to call a person in what others read, where the config has no name for them: what the platform calls
+// them. Anyone can choose such a name, so that nothing is decided by it.
 func (t *terms) called(a Answer, hide func(string) string, code string) string {
 	if !t.bare[a.ID] {
 		return ""
@@ -367,7 +408,10 @@ func (q *Question) people(allow bool) string {
 
 // Givers are those who said yes, as [Grants.Covers] takes it.
 func (r *Ruling) Givers() string {
-	return givers(joinVotes(r.Votes, true, func(v *Vote) string { return v.Person }), joinVotes(r.Votes, true, func(v *Vote) string { return v.ID }))
+	return givers(
+		joinVotes(r.Votes, true, func(v *Vote) string { return v.Person }),
+		joinVotes(r.Votes, true, func(v *Vote) string { return v.ID }),
+	)
 }
 
 // givers are people with the ids that they gave a yes with.
@@ -421,8 +465,8 @@ func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now t
 // maybeCode is what a code is somewhere in.
 var maybeCode = regexp.MustCompile(`[0-9A-Fa-f]{8,}`)
 
-// hideCodes takes the codes of all open cards out of a reason, which the agent reads: a person may have written two lines as one. If the
-// store can't say which they are, all that could be one goes. The no itself counts in any case.
+// hideCodes takes the codes of all open cards out of a reason, which the agent reads: a person may have written two
+// lines as one. If the store can't say which they are, all that could be one goes. The no itself counts in any case.
 func (vs *votes) hideCodes(ctx context.Context, reason string) string {
 	if !maybeCode.MatchString(reason) {
 		return reason
@@ -477,8 +521,17 @@ func (vs *votes) countLike(ctx context.Context, person, id string, a Answer, mos
 	}
 	l := vs.likes.likely(ctx, c, minutes)
 	if l == nil {
-		return Outcome{Kind: Misunderstood, Card: c, Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or deny it."}, nil
+		return Outcome{
+			Kind: Misunderstood,
+			Card: c,
+			Text: "Calls like this one can't be allowed together: each is asked about. Allow this one by itself, or " +
+				"deny it.",
+		}, nil
 	}
 	vs.previews.note(preview(id, person, minutes))
-	return Outcome{Kind: Replied, Card: c, Text: l.String() + " Nothing was approved yet: say the same again to give it."}, nil
+	return Outcome{
+		Kind: Replied,
+		Card: c,
+		Text: l.String() + " Nothing was approved yet: say the same again to give it.",
+	}, nil
 }

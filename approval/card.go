@@ -47,47 +47,60 @@ type Ask struct {
 	Conversation session.Conversation `json:"conversation"` // whose state it is: the root's
 	SessionKey   string               `json:"sessionKey"`   // as the call named it
 	SessionID    string               `json:"sessionId"`
-	Window       string               `json:"window"` // what a grant is bound to: the session id, and the key of a spawned session
-	Agent        string               `json:"agent"`
-	Directory    string               `json:"directory,omitzero"` // where the agent works; empty: it did not say
-	Run          string               `json:"run"`
-	Tool         string               `json:"tool"`
-	Sent         string               `json:"sent,omitzero"`    // the tool's name as sent, where it differs
-	Digest       string               `json:"digest"`           // of the question: the call, and the directory where the agent names one
-	Call         string               `json:"call,omitzero"`    // the call's own digest, as the record has it
-	Blocked      string               `json:"blocked,omitzero"` // what the auditor stopped, in two words: no call waits for the answer
-	Unheard      bool                 `json:"unheard,omitzero"` // and it did so because the auditor gave no answer
-	Auditor      string               `json:"auditor,omitzero"` // what the auditor says of it
-	Level        taint.Level          `json:"level"`
-	Rule         string               `json:"rule"`
-	Why          []string             `json:"why"`
-	Reasons      []string             `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
-	Risks        []string             `json:"risks,omitzero"`   // what to notice first, in a few words each, the worst first
-	Unclear      bool                 `json:"unclear,omitzero"` // we don't know what it does, or it sends something away
-	Effect       Effect               `json:"effect,omitzero"`  // what a tool that we don't know says of itself
-	Origins      []Origin             `json:"origins,omitzero"` // where its arguments came from, the worst first
-	Started      string               `json:"started"`          // who started the run
-	Said         []string             `json:"said,omitzero"`
-	Shown        jsontext.Value       `json:"shown"`           // redacted params
-	Hidden       int                  `json:"hidden,omitzero"` // values a person can't see
-	Bodies       int                  `json:"bodies,omitzero"` // of them, texts for files that the config hides on cards: see [Opening]
-	Lasting      bool                 `json:"lasting,omitzero"`
-	Shell        bool                 `json:"shell,omitzero"`     // it runs a command
-	Every        bool                 `json:"every,omitzero"`     // of a shell: a yes for a while may cover every command that reaches no network and bears no mark
-	Like         string               `json:"like,omitzero"`      // what calls like it have in common; empty: those can't be allowed together
-	Always       string               `json:"always,omitzero"`    // what a standing consent names that covers it, see [session.StandingLike]; empty: none can
-	Spelled      string               `json:"spelled,omitzero"`   // what tells it from others of its tool however it is spelled, see [lineage.Spelled]
-	Targets      []string             `json:"where,omitzero"`     // and where they go, to be read
-	TargetParams []string             `json:"goes,omitzero"`      // the params that say where this one goes, also where Targets is empty
-	Unsure       bool                 `json:"unsure,omitzero"`    // no label says which of its params these are
-	Tainted      bool                 `json:"tainted,omitzero"`   // outside content could drive it: no notification allows it
-	HeldOnly     bool                 `json:"heldOnly,omitzero"`  // the client hid params: only the waiting request may be released
-	Senders      []string             `json:"senders,omitzero"`   // who started it, by ids on platforms
-	Approvals    int                  `json:"approvals"`          // how many must allow it
-	Approvers    []string             `json:"approvers,omitzero"` // who may answer, by name; nil: every approver
-	Channels     []string             `json:"channels,omitzero"`  // where it is put, by name; nil: in all of them
-	Created      time.Time            `json:"created"`
-	Until        time.Time            `json:"until"`
+	// what a grant is bound to: the session id, and the key of a spawned session
+	Window    string `json:"window"`
+	Agent     string `json:"agent"`
+	Directory string `json:"directory,omitzero"` // where the agent works; empty: it did not say
+	Run       string `json:"run"`
+	Tool      string `json:"tool"`
+	Sent      string `json:"sent,omitzero"` // the tool's name as sent, where it differs
+	// of the question: the call, and the directory where the agent names one
+	Digest string `json:"digest"`
+	Call   string `json:"call,omitzero"` // the call's own digest, as the record has it
+	// what the auditor stopped, in two words: no call waits for the answer
+	Blocked string      `json:"blocked,omitzero"`
+	Unheard bool        `json:"unheard,omitzero"` // and it did so because the auditor gave no answer
+	Auditor string      `json:"auditor,omitzero"` // what the auditor says of it
+	Level   taint.Level `json:"level"`
+	Rule    string      `json:"rule"`
+	Why     []string    `json:"why"`
+	Reasons []string    `json:"reasons,omitzero"` // the worst of Why in plain words, two at most
+	// what to notice first, in a few words each, the worst first
+	Risks []string `json:"risks,omitzero"`
+	// we don't know what it does, or it sends something away
+	Unclear bool           `json:"unclear,omitzero"`
+	Effect  Effect         `json:"effect,omitzero"`  // what a tool that we don't know says of itself
+	Origins []Origin       `json:"origins,omitzero"` // where its arguments came from, the worst first
+	Started string         `json:"started"`          // who started the run
+	Said    []string       `json:"said,omitzero"`
+	Shown   jsontext.Value `json:"shown"`           // redacted params
+	Hidden  int            `json:"hidden,omitzero"` // values a person can't see
+	// of them, texts for files that the config hides on cards: see [Opening]
+	Bodies  int  `json:"bodies,omitzero"`
+	Lasting bool `json:"lasting,omitzero"`
+	Shell   bool `json:"shell,omitzero"` // it runs a command
+	// of a shell: a yes for a while may cover every command that reaches no network and bears no mark
+	Every bool `json:"every,omitzero"`
+	// what calls like it have in common; empty: those can't be allowed together
+	Like string `json:"like,omitzero"`
+	// what a standing consent names that covers it, see [session.StandingLike]; empty: none can
+	Always string `json:"always,omitzero"`
+	// what tells it from others of its tool however it is spelled, see [lineage.Spelled]
+	Spelled string   `json:"spelled,omitzero"`
+	Targets []string `json:"where,omitzero"` // and where they go, to be read
+	// the params that say where this one goes, also where Targets is empty
+	TargetParams []string `json:"goes,omitzero"`
+	Unsure       bool     `json:"unsure,omitzero"` // no label says which of its params these are
+	// outside content could drive it: no notification allows it
+	Tainted bool `json:"tainted,omitzero"`
+	// the client hid params: only the waiting request may be released
+	HeldOnly  bool      `json:"heldOnly,omitzero"`
+	Senders   []string  `json:"senders,omitzero"`   // who started it, by ids on platforms
+	Approvals int       `json:"approvals"`          // how many must allow it
+	Approvers []string  `json:"approvers,omitzero"` // who may answer, by name; nil: every approver
+	Channels  []string  `json:"channels,omitzero"`  // where it is put, by name; nil: in all of them
+	Created   time.Time `json:"created"`
+	Until     time.Time `json:"until"`
 
 	hide func(string) string // only on a card that a desk has opened
 }
@@ -102,8 +115,8 @@ const (
 	Destroys  Effect = "destroys"
 )
 
-// Marked reports whether something about the call has to be noticed first: it bears the mark of a risk, more than a yes is at stake, or we
-// don't know what it does.
+// Marked reports whether something about the call has to be noticed first: it bears the mark of a risk, more than a yes
+// is at stake, or we don't know what it does.
 func (a *Ask) Marked() bool {
 	return len(a.Risks) > 0 || a.Unclear
 }
@@ -128,8 +141,8 @@ func (a *Ask) Reach(s Scope) string {
 	return s.String()
 }
 
-// Bound is a scope as it counts. A yes until the run ends is for calls that go to the same destinations. Where no label says which
-// arguments say where a call goes, or that can't be kept, it is for exactly this call.
+// Bound is a scope as it counts. A yes until the run ends is for calls that go to the same destinations. Where no label
+// says which arguments say where a call goes, or that can't be kept, it is for exactly this call.
 func (a *Ask) Bound(s Scope) Scope {
 	if !s.Turn || s.Exactly || s.Like || a.Shell {
 		return s
@@ -147,9 +160,10 @@ type Origin struct {
 
 // Question is an Ask with what became of it.
 type Question struct {
-	Ask     Ask      `json:"ask"`
-	Seal    string   `json:"seal"`
-	Holders []string `json:"holders,omitzero"` // requests that wait for it, with the process that holds each, earliest first
+	Ask  Ask    `json:"ask"`
+	Seal string `json:"seal"`
+	// requests that wait for it, with the process that holds each, earliest first
+	Holders []string `json:"holders,omitzero"`
 	Votes   []Vote   `json:"votes,omitzero"`
 	Used    string   `json:"used,omitzero"` // the request that took the yes
 
@@ -161,16 +175,18 @@ type Question struct {
 
 // Vote is one person's answer.
 type Vote struct {
-	Person string    `json:"person"`
-	Called string    `json:"called,omitzero"` // what the platform calls a person of whom the config knows only an id; for people to read
-	ID     string    `json:"id,omitzero"`     // which of their ids said it
-	Via    string    `json:"via"`
-	Allow  bool      `json:"allow"`
-	Scope  Scope     `json:"scope,omitzero"`
-	Seen   bool      `json:"seen,omitzero"` // the details showed all of the call beside the button
-	Reason string    `json:"reason,omitzero"`
-	For    string    `json:"for,omitzero"`    // the waiting request that the yes is kept for
-	Edited string    `json:"edited,omitzero"` // the digest of the call that the person made of it: the yes is for that one
+	Person string `json:"person"`
+	// what the platform calls a person of whom the config knows only an id; for people to read
+	Called string `json:"called,omitzero"`
+	ID     string `json:"id,omitzero"` // which of their ids said it
+	Via    string `json:"via"`
+	Allow  bool   `json:"allow"`
+	Scope  Scope  `json:"scope,omitzero"`
+	Seen   bool   `json:"seen,omitzero"` // the details showed all of the call beside the button
+	Reason string `json:"reason,omitzero"`
+	For    string `json:"for,omitzero"` // the waiting request that the yes is kept for
+	// the digest of the call that the person made of it: the yes is for that one
+	Edited string    `json:"edited,omitzero"`
 	At     time.Time `json:"at"`
 	Seal   string    `json:"seal"`
 }
@@ -183,7 +199,8 @@ type Scope struct {
 	Turn    bool `json:"turn,omitzero"`    // that tool until the run ends, to the same destinations: see [Ask.Bound]
 	Like    bool `json:"like,omitzero"`    // only calls like it, to the same destination
 	Exactly bool `json:"exactly,omitzero"` // only this very call, as often as it comes
-	Minutes int  `json:"minutes,omitzero"` // that tool in that conversation until then; with Turn, whichever comes first
+	// that tool in that conversation until then; with Turn, whichever comes first
+	Minutes int `json:"minutes,omitzero"`
 }
 
 // Lasting reports whether the scope outlives the call.
@@ -217,15 +234,20 @@ func narrower(a, b Scope) Scope {
 	if !a.Lasting() || !b.Lasting() {
 		return Scope{}
 	}
-	s := Scope{Like: a.Like || b.Like, Exactly: a.Exactly || b.Exactly, Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
+	s := Scope{
+		Like:    a.Like || b.Like,
+		Exactly: a.Exactly || b.Exactly,
+		Turn:    a.Turn || b.Turn,
+		Minutes: min(a.Minutes, b.Minutes),
+	}
 	if s.Minutes == 0 { // a turn without a limit of its own
 		s.Minutes = max(a.Minutes, b.Minutes)
 	}
 	return s
 }
 
-// Entry is the card as if it asked about one call of its list alone: its buttons are for that call. It has no code, which is for the
-// list.
+// Entry is the card as if it asked about one call of its list alone: its buttons are for that call. It has no code,
+// which is for the list.
 func (c *Card) Entry(at int) *Card {
 	one := *c
 	one.Questions, one.entry, one.Code, one.likely = c.Questions[at:at+1:at+1], at+1, "", nil

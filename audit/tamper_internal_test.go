@@ -157,7 +157,13 @@ func TestH50ARewrittenChainFailsItsCheckpointOrTheHead(t *testing.T) {
 	// Without the key: the lines after the first checkpoint, written anew.
 	body := bytes.Replace(lines[6], []byte(`"five"`), []byte(`"FIVE"`), 1)
 	forged := joinLines(append(slices.Clone(lines[:6]), reseal(body))...)
-	head7 := Head{Chain: head.Chain, Seq: 7, Hash: string(lines[6][len(lines[6])-67 : len(lines[6])-3])}.signed(testKey())
+	head7 := Head{
+		Chain: head.Chain,
+		Seq:   7,
+		Hash:  string(lines[6][len(lines[6])-67 : len(lines[6])-3]),
+	}.signed(
+		testKey(),
+	)
 	wantBad(t, forged, &head7, 7, "not the entry 7 that the store has seen")
 
 	sig := bytes.Index(lines[4], []byte(`"sig":"`)) + len(`"sig":"`)
@@ -192,7 +198,14 @@ func TestH50ACheckpointFromElsewhereIsNamed(t *testing.T) {
 	} {
 		c = c.signed(testKey())
 		start := bytes.Index(lines[4], []byte(`"checkpoint":`))
-		body := fmt.Appendf(bytes.Clone(lines[4][:start]), `"checkpoint":{"chain":%q,"seq":%d,"hash":%q,"sig":%q}`, c.Chain, c.Seq, c.Hash, c.Sig)
+		body := fmt.Appendf(
+			bytes.Clone(lines[4][:start]),
+			`"checkpoint":{"chain":%q,"seq":%d,"hash":%q,"sig":%q}`,
+			c.Chain,
+			c.Seq,
+			c.Hash,
+			c.Sig,
+		)
 		moved := reseal(append(body, make([]byte, tailLen)...))
 		wantBad(t, joinLines(append(slices.Clone(lines[:4]), moved)...), nil, 5, "of another place")
 	}
@@ -217,9 +230,21 @@ func TestH50DuplicateMembersAndStrayKindsAreNamed(t *testing.T) {
 	wantBad(t, tail(`"note":"two"`, `"note":"two","note":"owt"`), nil, 3, "duplicate")
 	wantBad(t, tail(`"kind":"note"`, `"kind":"begin"`), nil, 3, "one begin line")
 	wantBad(t, tail(`"kind":"note"`, `"kind":"checkpoint"`), nil, 3, "without a head")
-	wantBad(t, joinLines(reseal(bytes.Replace(lines[0], []byte(`"format":3`), []byte(`"format":9`), 1))), nil, 1, "format")
+	wantBad(
+		t,
+		joinLines(reseal(bytes.Replace(lines[0], []byte(`"format":3`), []byte(`"format":9`), 1))),
+		nil,
+		1,
+		"format",
+	)
 	wantBad(t, append(joinLines(lines...), bytes.Repeat([]byte("x"), MaxLine+2)...), nil, 9, "ends in the middle")
-	wantBad(t, append(joinLines(lines...), append(bytes.Repeat([]byte("x"), MaxLine+2), '\n')...), nil, 9, "longer than")
+	wantBad(
+		t,
+		append(joinLines(lines...), append(bytes.Repeat([]byte("x"), MaxLine+2), '\n')...),
+		nil,
+		9,
+		"longer than",
+	)
 }
 
 // A cut tail must not be covered up by the heads of the next run.

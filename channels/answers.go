@@ -154,7 +154,7 @@ func BesideFile(c *approval.Card, buttons []Button) []Button {
 }
 
 // covers says what a yes for a while, or for this turn, covers.
-func covers(c *approval.Card, longer int, r *room) []Block {
+func covers(c *approval.Card, longer int) []Block {
 	if longer == 0 || len(c.Questions) != 1 {
 		return nil
 	}
@@ -172,7 +172,9 @@ func covers(c *approval.Card, longer int, r *room) []Block {
 		return out
 	}
 	if a := &c.Questions[0].Ask; a.Every {
-		return []Block{{Kind: Note, Part: OfScope, Gap: true, Label: fmt.Sprintf("%s covers every %s in this conversation, except what reaches the network, deletes, publishes or names secrets. A page that is read meanwhile may use it.", minutesLabel("Allow", longer), a.Tool)}}
+		return []Block{{Kind: Note, Part: OfScope, Gap: true, Label: fmt.Sprintf("%s covers every %s in this "+
+			"conversation, except what reaches the network, deletes, publishes or names secrets. "+
+			"A page that is read meanwhile may use it.", minutesLabel("Allow", longer), a.Tool)}}
 	}
 	return []Block{{Kind: Note, Part: OfScope, Label: "A longer yes covers exactly this: another such call could do anything.", Gap: true}}
 }

@@ -171,7 +171,7 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 	if why != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Label: why, Gap: true})
 	}
-	d.Blocks = append(d.Blocks, covers(c, longer, r)...)
+	d.Blocks = append(d.Blocks, covers(c, longer)...)
 	if l := c.LikePreview(); l != nil {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Text: r.inline(l.String()), Gap: true})
 	}

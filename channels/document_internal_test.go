@@ -25,12 +25,28 @@ func monster() *approval.Card {
 	c := card()
 	for i := range 20 {
 		long := strings.Repeat("ж", 150) + fmt.Sprint(i)
-		a := ask(long, fmt.Sprintf(`{"command":%q,"url":%q,"path":%q,"to":%q,"message":%q,"x":%q,"\u202e":1}`, long, long, long, long, long, long))
-		a.Agent, a.SessionKey, a.Started, a.Said, a.Sent, a.Hidden, a.Approvals = long, long, long, []string{long}, long, 3, 20
+		a := ask(
+			long,
+			fmt.Sprintf(
+				`{"command":%q,"url":%q,"path":%q,"to":%q,"message":%q,"x":%q,"\u202e":1}`,
+				long,
+				long,
+				long,
+				long,
+				long,
+				long,
+			),
+		)
+		a.Agent, a.SessionKey, a.Started, a.Said, a.Sent, a.Hidden, a.Approvals = long, long, long, []string{
+			long,
+		}, long, 3, 20
 		a.Why = []string{long, long, long, long, long}
 		q := approval.Question{Ask: a}
 		for j := range 19 {
-			q.Votes = append(q.Votes, approval.Vote{Person: fmt.Sprint(j, long), Via: "telegram", Allow: true, At: created})
+			q.Votes = append(
+				q.Votes,
+				approval.Vote{Person: fmt.Sprint(j, long), Via: "telegram", Allow: true, At: created},
+			)
 		}
 		c.Questions = append(c.Questions, q)
 	}
@@ -39,7 +55,14 @@ func monster() *approval.Card {
 
 func denyAll(c *approval.Card) *approval.Card {
 	for i := range c.Questions {
-		c.Questions[i].Votes = []approval.Vote{{Person: strings.Repeat("p", 300), Via: "slack", Reason: strings.Repeat("r", 300) + fmt.Sprint(i), At: created}}
+		c.Questions[i].Votes = []approval.Vote{
+			{
+				Person: strings.Repeat("p", 300),
+				Via:    "slack",
+				Reason: strings.Repeat("r", 300) + fmt.Sprint(i),
+				At:     created,
+			},
+		}
 	}
 	return c
 }
@@ -55,7 +78,10 @@ func TestTheShortestDocumentHasRoomEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if d := document(denyAll(monster()), &approval.Outcome{State: approval.Denied}, created, &rooms[len(rooms)-1]); size(d) > least {
+	if d := document(denyAll(monster()), &approval.Outcome{State: approval.Denied}, created,
+		&rooms[len(rooms)-1]); size(
+		d,
+	) > least {
 		t.Errorf("denied: %d characters", size(d))
 	}
 }
@@ -68,7 +94,10 @@ func TestH39WhatWasShortenedForAPlatformHasNoButtonThatAllows(t *testing.T) {
 		for _, b := range d.Buttons {
 			allows = allows || b.Action.Allows()
 		}
-		if whole := strings.Contains(Whole(d), strings.Repeat("echo x; ", 3)) && !d.Cut; allows != d.Full || d.Full == d.Cut || d.Full != whole || d.Full != (room == 0) {
+		if whole := strings.Contains(Whole(d), strings.Repeat("echo x; ", 3)) && !d.Cut; allows != d.Full ||
+			d.Full == d.Cut ||
+			d.Full != whole ||
+			d.Full != (room == 0) {
 			t.Errorf("room %d: full %v, cut %v, allows %v", room, d.Full, d.Cut, allows)
 		}
 		if !strings.Contains(Whole(d), "rm -rf ~") {
@@ -105,7 +134,10 @@ func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
 	}
 	hidden := with(cards()["kind"].Questions[0].Ask, func(a *approval.Ask) { a.Hidden = 1 })
 	for _, d := range []*Document{Details(card(hidden), created), document(card(hidden), nil, created, &normal)} {
-		if slices.ContainsFunc(d.Buttons, func(b Button) bool { return b.Action == approval.AllowMinutes || b.Action == approval.AllowExactly }) {
+		if slices.ContainsFunc(
+			d.Buttons,
+			func(b Button) bool { return b.Action == approval.AllowMinutes || b.Action == approval.AllowExactly },
+		) {
 			t.Errorf("a call that is not wholly visible: %+v", d.Buttons)
 		}
 	}
@@ -119,7 +151,8 @@ func labelsOf(d *Document) (out []string) {
 	return out
 }
 
-// TestThreeButtonsInOneOrder: a card has the same three buttons everywhere; what can't be read wholly has none that allows.
+// TestThreeButtonsInOneOrder: a card has the same three buttons everywhere; what can't be read wholly has none that
+// allows.
 func TestThreeButtonsInOneOrder(t *testing.T) {
 	for name, want := range map[string]string{
 		"message": "[Allow once Deny More…]", "exec": "[Allow once Deny More…]", "kind": "[Allow once Deny More…]", "not-lasting": "[Allow once Deny More…]",
@@ -230,19 +263,22 @@ func TestShowTakesTheLongestThatFits(t *testing.T) {
 	}
 }
 
-// TestAlwaysIsALinkToThePage: a chat shows it with the details of a call that it can be given for, and gives nothing itself.
+// TestAlwaysIsALinkToThePage: a chat shows it with the details of a call that it can be given for, and gives nothing
+// itself.
 func TestAlwaysIsALinkToThePage(t *testing.T) {
 	c := card(ask("exec", `{"command":"date"}`))
 	a := &c.Questions[0].Ask
 	a.Always, a.Unclear, a.Risks = "command", false, nil
-	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID || d.LinkTitle != AlwaysLabel {
+	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID ||
+		d.LinkTitle != AlwaysLabel {
 		t.Errorf("its details lead to %q as %q", d.Link, d.LinkTitle)
 	}
 	if d := Details(c, created).LinkTo("", c); d.Link != "" {
 		t.Errorf("without a page: %q", d.Link)
 	}
 	for _, other := range []approval.Ask{
-		{Always: "command", Risks: []string{"sudo"}}, {Always: "command", Unclear: true}, {}, {Always: "command", Blocked: "no"},
+		{Always: "command", Risks: []string{"sudo"}}, {Always: "command", Unclear: true}, {}, {Always: "command",
+			Blocked: "no"},
 	} {
 		a.Always, a.Unclear, a.Risks, a.Blocked = other.Always, other.Unclear, other.Risks, other.Blocked
 		if Details(c, created).LinkTo("https://page/", c).LinkTitle == AlwaysLabel {

@@ -18,7 +18,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == ".git" || d.Name() == "dist"):
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == ".git" ||
+			d.Name() == "dist"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".md":
 			return nil
@@ -46,7 +47,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// hasHeading compares as GitHub makes anchors: small letters, hyphens for blanks, nothing but letters, digits and hyphens.
+// hasHeading compares as GitHub makes anchors: small letters, hyphens for blanks, nothing but letters, digits and
+// hyphens.
 func hasHeading(text, anchor string) bool {
 	for line := range strings.Lines(text) {
 		title, found := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")

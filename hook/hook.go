@@ -1,10 +1,10 @@
-// Package hook connects a coding agent with the gateway: the agent runs it before and after each tool call, it asks
-// the gateway by the signed protocol, and answers in the agent's own form.
+// Package hook connects a coding agent with the gateway: the agent runs it before and after each tool call, it asks the
+// gateway by the signed protocol, and answers in the agent's own form.
 //
 // It fails closed. A call passes only on an answer that the gateway has signed for this very request. Everything else
-// ends with exit code 2 and words on standard error, which is the one way by which every agent stops a call: no gateway,
-// a wrong secret, input that can't be read, a signal, a panic, a reader that has gone. It never ends with exit code 1,
-// and never without words for a call that was not decided.
+// ends with exit code 2 and words on standard error, which is the one way by which every agent stops a call: no
+// gateway, a wrong secret, input that can't be read, a signal, a panic, a reader that has gone. It never ends with exit
+// code 1, and never without words for a call that was not decided.
 //
 // It decides nothing itself, and it sends no text that a tool returned: only fingerprints of it. What it knows of the
 // agent's process it takes from the system and not from the environment, which an injected shell could set.
@@ -32,7 +32,8 @@ type Options struct {
 	Timeout time.Duration
 	// Owner says that what starts a run is the owner's own words even where no person sits at the terminal.
 	Owner bool
-	// Dialogs says that the agent shows its own dialog where a hook tells it to ask, for the tools that are known for it.
+	// Dialogs says that the agent shows its own dialog where a hook tells it to ask, for the tools that are known for
+	// it.
 	Dialogs bool
 	// Edits says that the agent runs the input of an answer instead of its own. A plugin of ours says it in its events.
 	Edits bool
@@ -127,7 +128,9 @@ func (o *Options) within() time.Duration {
 func (o *Options) run(ctx context.Context) int {
 	r := &run{Options: *o, agent: agents[o.Agent]}
 	if r.agent == nil {
-		return o.refuse("verifier hook: there is no agent of this name. Use one of: " + strings.Join(Agents(), ", ") + ".")
+		return o.refuse(
+			"verifier hook: there is no agent of this name. Use one of: " + strings.Join(Agents(), ", ") + ".",
+		)
 	}
 	r.until = time.Now().Add(o.within())
 	ctx, cancel := context.WithDeadline(ctx, r.until)
@@ -166,7 +169,11 @@ func (r *run) answer(ctx context.Context) ([]byte, error) {
 		_, r.in.CallID = r.judged()
 	}
 	if !known {
-		return nil, failure("The verifier's hook does not know the event \"" + printable(r.in.Event) + "\" of " + r.Agent + ". Take the hook off that event.")
+		return nil, failure(
+			"The verifier's hook does not know the event \"" + printable(
+				r.in.Event,
+			) + "\" of " + r.Agent + ". Take the hook off that event.",
+		)
 	}
 	if err := r.prepare(); err != nil {
 		if kind.asks() {
@@ -203,11 +210,15 @@ func (r *run) prepare() (err error) {
 		return err
 	}
 	kind := r.agent.events[r.in.Event]
-	return r.notes.starts(r.key(r.in.SessionID), r.in.CWD, kind == began && (r.in.Source == "startup" || r.in.Source == "resume"))
+	return r.notes.starts(
+		r.key(r.in.SessionID),
+		r.in.CWD,
+		kind == began && (r.in.Source == "startup" || r.in.Source == "resume"),
+	)
 }
 
-// unread is for an event that can't be read: too large, too deep, broken. What a tool returned is in the agent's context
-// all the same, so it is reported as outside content that bears a secret. Anything else is refused.
+// unread is for an event that can't be read: too large, too deep, broken. What a tool returned is in the agent's
+// context all the same, so it is reported as outside content that bears a secret. Anything else is refused.
 func (r *run) unread(ctx context.Context, text []byte, why error) ([]byte, error) {
 	r.in = input{cut: true}
 	r.in.decodeHead(text)

@@ -30,7 +30,8 @@ type input struct {
 	MCPServer  jsontext.Value `json:"mcp_server"`
 	MCPContext jsontext.Value `json:"mcp_context"`
 	Dialog     bool           `json:"dialog"` // opencode: our plugin can ask the user at the terminal
-	Edits      bool           `json:"edits"`  // opencode: our plugin runs the input of an answer instead of the call's own
+	// opencode: our plugin runs the input of an answer instead of the call's own
+	Edits bool `json:"edits"`
 
 	cut bool // the event can't be read: only its head is known
 }
@@ -50,9 +51,14 @@ func (in *input) decode(text []byte) error {
 // decodeHead reads what stands before the place that can't be read: every agent says first what the event is and whose.
 func (in *input) decodeHead(text []byte) {
 	head := map[string]*string{
-		"hook_event_name": &in.Event, "session_id": &in.SessionID, "agent_id": &in.AgentID, "cwd": &in.CWD, "tool_name": &in.Tool,
+		"hook_event_name": &in.Event, "session_id": &in.SessionID, "agent_id": &in.AgentID, "cwd": &in.CWD,
+		"tool_name": &in.Tool,
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(
+		bytes.NewReader(text),
+		jsontext.AllowInvalidUTF8(true),
+		jsontext.AllowDuplicateNames(true),
+	)
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		return
 	}
@@ -94,7 +100,14 @@ func member(object jsontext.Value, names ...string) string {
 }
 
 // directories are the arguments of commands that say where they run, as the policy reads them.
-var directories = map[string]bool{"workdir": true, "cwd": true, "workingdirectory": true, "directory": true, "dir": true, "dirpath": true}
+var directories = map[string]bool{
+	"workdir":          true,
+	"cwd":              true,
+	"workingdirectory": true,
+	"directory":        true,
+	"dir":              true,
+	"dirpath":          true,
+}
 
 // addedDirectory is the argument that says it where the agent's own don't.
 const addedDirectory = "workdir"

@@ -198,7 +198,8 @@ func (in *input) origin() string {
 }
 
 func cutOrigin(s string) string {
-	if len(s) > longestOrigin || strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }) {
+	if len(s) > longestOrigin ||
+		strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\ufffd' }) {
 		return ""
 	}
 	return s
@@ -237,8 +238,8 @@ type halt struct {
 	Reason   string `json:"stopReason"`
 }
 
-// untold is what the agent is answered where the gateway could not be told of an event. What a tool returned must not be
-// forgotten: the next call says so. Where that can't be noted either, the agent stops.
+// untold is what the agent is answered where the gateway could not be told of an event. What a tool returned must not
+// be forgotten: the next call says so. Where that can't be noted either, the agent stops.
 func (r *run) untold(k kind, err error) ([]byte, error) {
 	words := "The session could not be reported to the verifier."
 	if w, ok := errors.AsType[failure](err); ok {
@@ -248,7 +249,8 @@ func (r *run) untold(k kind, err error) ([]byte, error) {
 		return marshal(note{words + " Calls of tools may be refused."})
 	}
 	if r.notes.dir != "" && r.who.key != "" {
-		if _, err := r.notes.owe(r.who.key, r.in.cut || bearsSecret(TextOf(r.in.Response)+TextOf(r.in.Error))); err == nil {
+		if _, err := r.notes.owe(r.who.key, r.in.cut ||
+			bearsSecret(TextOf(r.in.Response)+TextOf(r.in.Error))); err == nil {
 			return marshal(note{words})
 		}
 	}

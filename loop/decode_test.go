@@ -83,21 +83,43 @@ func TestTheDocumentedEventsAreDecodedAndTheMalformedRefused(t *testing.T) {
 }
 
 func TestWhatIsSaidIsRead(t *testing.T) {
-	e := decode(t, loop.ContextAssembled, `{"sources":[{"kind":"tool_result","tool":"Bash","trust":"shared","senderId":"9","senderIsOwner":false,"size":3,
-		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":"ASNFZ4mrze8=","other":[{}]}],"messages":[1],"anything":{"x":[]}}`)
+	e := decode(
+		t,
+		loop.ContextAssembled,
+		`{"sources":[{"kind":"tool_result","tool":"Bash","trust":"shared","senderId":"9","senderIsOwner":false,"size":3,
+		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":"ASNFZ4mrze8=",
+		"other":[{}]}],"messages":[1],"anything":{"x":[]}}`,
+	)
 	s := e.Sources[0]
-	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 || len(s.Seen) != 8 || s.Hash == "" {
+	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 ||
+		len(s.Seen) != 8 ||
+		s.Hash == "" {
 		t.Errorf("%+v", s)
 	}
-	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" || e.Messages != loop.HashOf("[1]") {
+	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" ||
+		e.Messages != loop.HashOf("[1]") {
 		t.Errorf("%+v", e)
 	}
-	r := decode(t, loop.AfterToolCall, `{"toolName":" EXEC ","toolCallId":"c","error":true,"durationMs":5,"size":7,"origin":"a.b","marked":true,"result":"abc","contentHash":null}`).Returned
-	if r.Tool != "exec" || r.ToolCallID != "c" || !r.Error || r.DurationMs != 5 || r.Size != 7 || r.Origin != "a.b" || !r.Marked || r.Hash != loop.HashOf("abc") {
+	r := decode(
+		t,
+		loop.AfterToolCall,
+		`{"toolName":" EXEC ","toolCallId":"c","error":true,"durationMs":5,"size":7,"origin":"a.b","marked":true,`+
+			`"result":"abc","contentHash":null}`,
+	).Returned
+	if r.Tool != "exec" || r.ToolCallID != "c" || !r.Error || r.DurationMs != 5 || r.Size != 7 || r.Origin != "a.b" ||
+		!r.Marked ||
+		r.Hash != loop.HashOf("abc") {
 		t.Errorf("%+v", r)
 	}
-	w := decode(t, loop.AfterLLMCall, `{"toolCalls":[{"id":"1","name":"exec","arguments":{"a":1.0}},{"name":"x"}],"iteration":2,"model":"m","response":{"a":1}}`)
-	if len(w.Wanted) != 2 || string(w.Wanted[0].Arguments) != `{"a":1.0}` || string(w.Wanted[1].Arguments) != "{}" || *w.Iteration != 2 || w.Response == "" {
+	w := decode(
+		t,
+		loop.AfterLLMCall,
+		`{"toolCalls":[{"id":"1","name":"exec","arguments":{"a":1.0}},{"name":"x"}],"iteration":2,"model":"m",`+
+			`"response":{"a":1}}`,
+	)
+	if len(w.Wanted) != 2 || string(w.Wanted[0].Arguments) != `{"a":1.0}` || string(w.Wanted[1].Arguments) != "{}" ||
+		*w.Iteration != 2 ||
+		w.Response == "" {
 		t.Errorf("%+v", w)
 	}
 }
@@ -134,7 +156,8 @@ func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
 		{loop.AfterToolCall, `{"toolName":""}`}, {loop.AfterToolCall, `{"toolName":" "}`}, {loop.AfterToolCall, `{"toolName":"` + long + `"}`},
 		{loop.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {loop.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
 		{loop.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {loop.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
-		{loop.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte, 8*(lineage.MaxTokens+1))) + `"}`},
+		{loop.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte,
+			8*(lineage.MaxTokens+1))) + `"}`},
 		{loop.BeforeLLMCall, `{"tools":{}}`}, {loop.BeforeLLMCall, `{"tools":[{}]}`}, {loop.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {loop.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
 		{loop.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {loop.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
 		{loop.BeforeResponseEmit, `{"content":{}}`}, {loop.SubagentSpawned, `{"childSessionKey":""}`}, {loop.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},
@@ -167,7 +190,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > loop.MaxSources || len(e.Tools) > loop.MaxTools {
+		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > loop.MaxSources ||
+			len(e.Tools) > loop.MaxTools {
 			t.Fatalf("%+v", e)
 		}
 		for _, w := range e.Wanted {

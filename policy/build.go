@@ -157,7 +157,11 @@ func (b *builder) readAgents(iterations int) (agents []agentLayer) {
 			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
 		}
 		seen[key] = true
-		out := agentLayer{id: key, scope: b.readScope(path+"scope", a.Scope), cap: b.agentIterations(path, a.MaxIterations, iterations)}
+		out := agentLayer{
+			id:    key,
+			scope: b.readScope(path+"scope", a.Scope),
+			cap:   b.agentIterations(path, a.MaxIterations, iterations),
+		}
 		out.layer = b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides)
 		out.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !out.scope.set()
 		agents = append(agents, out)
@@ -197,7 +201,10 @@ func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *ru
 	}
 	other := tight(global.other)
 	if looser {
-		b.warn(path, "is looser than the global policy somewhere: an agent's rules only tighten, so the global rules hold there")
+		b.warn(
+			path,
+			"is looser than the global policy somewhere: an agent's rules only tighten, so the global rules hold there",
+		)
 	}
 	return rules, other
 }

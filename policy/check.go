@@ -29,7 +29,11 @@ func (w *problems) fail(path, text string) {
 // loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error
 // under strict.
 func (b *builder) loosened(path, what string, levels []taint.Level) {
-	text := fmt.Sprintf("%s would permit more at %s than at a more trusted level: less trusted content never gets more", what, levelNames(levels))
+	text := fmt.Sprintf(
+		"%s would permit more at %s than at a more trusted level: less trusted content never gets more",
+		what,
+		levelNames(levels),
+	)
 	if b.profile.strict {
 		b.fail(path, text+"; the profile strict refuses that")
 		return
@@ -52,7 +56,11 @@ func (b *builder) readProfile() {
 
 func (b *builder) readTrust() {
 	if u := b.config.Trust.UnknownSender; u != nil && *u < external {
-		b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being identified is trusted that far")
+		b.warn(
+			"trust.unknownSender",
+			"a run whose sender we don't know counts as "+u.String()+": anyone who can reach the agent without being "+
+				"identified is trusted that far",
+		)
 	}
 	for key, name := range b.named("trust.tools", slices.Sorted(maps.Keys(b.config.Trust.Tools))) {
 		b.tools[name].response, b.tools[name].shows = b.config.Trust.Tools[key], false
@@ -139,7 +147,11 @@ func (b *builder) readNames(path string, names []string) map[string]bool {
 // checkRisks says in words what the owner may not have meant. What a tool out of scope brings in counts all the same.
 func (b *builder) checkRisks(p *Policy) {
 	if !p.gated {
-		b.warn("taint.secrets", "a conversation that has read secrets may send to anyone unasked, as long as no secret is recognised in what it sends")
+		b.warn(
+			"taint.secrets",
+			"a conversation that has read secrets may send to anyone unasked, as long as no secret is recognised in "+
+				"what it sends",
+		)
 	}
 	var hidden []string
 	for _, name := range p.Tools() {
@@ -152,6 +164,12 @@ func (b *builder) checkRisks(p *Policy) {
 		if !p.global.other.inScope {
 			others = ", and so does every tool we do not know"
 		}
-		b.warn("scope", "these tools act outside and pass unasked: "+strings.Join(hidden, ", ")+others+"; what they return still counts")
+		b.warn(
+			"scope",
+			"these tools act outside and pass unasked: "+strings.Join(
+				hidden,
+				", ",
+			)+others+"; what they return still counts",
+		)
 	}
 }

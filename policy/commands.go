@@ -16,12 +16,12 @@ var (
 	idleParams    = setOf("idle params")
 )
 
-// mostCommands is how much of the commands of a call is read, in bytes. A longer one can do anything, and counts as naming a
-// place where secrets are kept and as reaching the network: it asks at every level.
+// mostCommands is how much of the commands of a call is read, in bytes. A longer one can do anything, and counts as
+// naming a place where secrets are kept and as reaching the network: it asks at every level.
 const mostCommands = 64 << 10
 
-// readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it may take is
-// known by that; in any other each text may be a command, and it can do anything.
+// readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it
+// may take is known by that; in any other each text may be a command, and it can do anything.
 func readCommand(s *said) (line command.Line, plain bool) {
 	commands, list, left := 0, []string(nil), mostCommands
 	plain = !slices.ContainsFunc(s.names, func(name string) bool {
@@ -74,8 +74,9 @@ func together(a, b command.Line, first bool) command.Line {
 	return b
 }
 
-// knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a Look
-// passes, and so does a Local while the client's mark of unseen writes is not set: see [judgement.allowKnown]. For that
+// knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a
+// Look passes, and so does a Local while the client's mark of unseen writes is not set: see [judgement.allowKnown]. For
+// that
 //   - the runtime says linux or darwin,
 //   - the owner or the runtime started the run directly, and not in a group,
 //   - params are only the command, its directory, a timeout and a description,
@@ -96,19 +97,19 @@ func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
 	return pl.Line.Effect
 }
 
-// startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program that runs
-// already, the same words may do anything.
+// startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program
+// that runs already, the same words may do anything.
 func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
 
-// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the owner's
-// message holds may be outside content all the same.
+// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the
+// owner's message holds may be outside content all the same.
 func (pl *Plan) Owners(c *toolcall.Call) bool {
 	group := c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey)
 	return !group && !pl.Initiator.Orphan && (c.Context.SenderIsOwner || pl.Initiator.System)
 }
 
-// polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such a call
-// may be given. OpenClaw takes the action as it is written.
+// polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such
+// a call may be given. OpenClaw takes the action as it is written.
 var polling = map[string]struct{ actions, params []string }{
 	"process":  {strings.Fields("list poll log"), strings.Fields("action sessionId timeout offset limit")},
 	"terminal": {strings.Fields("list read"), strings.Fields("action sessionId")},
@@ -213,8 +214,8 @@ var (
 	settingsInCommand = setOf("settings in commands")
 )
 
-// turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names where
-// an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
+// turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names
+// where an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
 func (pl *Plan) turnsOff(s *said, g ground) bool {
 	switch {
 	case pl.Line != nil:
@@ -227,7 +228,10 @@ func (pl *Plan) turnsOff(s *said, g ground) bool {
 	for i := range s.args {
 		a := &s.args[i]
 		lower := strings.ToLower(a.value)
-		if !slices.ContainsFunc(strings.Fields("claude codex gemini opencode .mcp.json verifier"), func(name string) bool { return strings.Contains(lower, name) }) {
+		if !slices.ContainsFunc(
+			strings.Fields("claude codex gemini opencode .mcp.json verifier"),
+			func(name string) bool { return strings.Contains(lower, name) },
+		) {
 			continue
 		}
 		if commandParams[a.name] {
@@ -259,7 +263,8 @@ func isSettings(name string) bool {
 	return last == "verifier-hook" || last == "verifier" && (above == "bin" || above == "sbin")
 }
 
-// namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory are none.
+// namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory
+// are none.
 func namesSettings(line *command.Line, g ground) bool {
 	at := g.of(line)
 	return slices.ContainsFunc(append(slices.Clone(line.Words), at.belowWorkspace()), func(word string) bool {

@@ -17,14 +17,19 @@ func TestAConfigThatIsRefusedSaysWhereAndWhat(t *testing.T) {
 		path   string
 		words  string
 	}{
-		"a profile nobody knows":     {policy.Config{Profile: "paranoic"}, "profile", "did you mean paranoid?"},
-		"a tool under two names":     {policy.Config{ToolOverrides: twice}, "toolOverrides.exec", "keep one"},
-		"an agent's under two names": {policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: twice}}}, "agents.a.toolOverrides.exec", "keep one"},
-		"trust under two names":      {policy.Config{Trust: policy.Trust{Tools: map[string]taint.Level{"cron": local, "automations": shared}}}, "trust.tools.cron", "keep one"},
-		"an agent twice":             {policy.Config{Agents: map[string]policy.Agent{"ops": {}, "Ops": {}}}, "agents.ops", "case"},
-		"a negative cap":             {policy.Config{MaxIterations: -1}, "maxIterations", "negative"},
-		"an agent's negative cap":    {policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: -1}}}, "agents.a.maxIterations", "negative"},
-		"a tool without a name":      {policy.Config{ToolOverrides: map[string]policy.Override{" ": {}}}, "toolOverrides", "empty"},
+		"a profile nobody knows": {policy.Config{Profile: "paranoic"}, "profile", "did you mean paranoid?"},
+		"a tool under two names": {policy.Config{ToolOverrides: twice}, "toolOverrides.exec", "keep one"},
+		"an agent's under two names": {policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: twice}}},
+			"agents.a.toolOverrides.exec", "keep one"},
+		"trust under two names": {policy.Config{Trust: policy.Trust{Tools: map[string]taint.Level{"cron": local,
+			"automations": shared}}}, "trust.tools.cron", "keep one"},
+		"an agent twice": {policy.Config{Agents: map[string]policy.Agent{"ops": {}, "Ops": {}}},
+			"agents.ops", "case"},
+		"a negative cap": {policy.Config{MaxIterations: -1}, "maxIterations", "negative"},
+		"an agent's negative cap": {policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: -1}}},
+			"agents.a.maxIterations", "negative"},
+		"a tool without a name": {policy.Config{ToolOverrides: map[string]policy.Override{" ": {}}},
+			"toolOverrides", "empty"},
 	} {
 		t.Run(what, func(t *testing.T) { refused(t, c.config, c.path, c.words) })
 	}
@@ -42,13 +47,46 @@ func TestOneProblemIsAProblemAndSeveralAreJoined(t *testing.T) {
 }
 
 func TestAConfigThatIsRiskySaysSoInWords(t *testing.T) {
-	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"web_fecth": {Any: on(allow)}}}, "toolOverrides.web_fecth", "did you mean web_fetch?")
-	warned(t, policy.Config{ToolOverrides: map[string]policy.Override{"tool_call": {Any: on(restrict)}}}, "toolOverrides.tool_call", "no effect")
+	warned(
+		t,
+		policy.Config{ToolOverrides: map[string]policy.Override{"web_fecth": {Any: on(allow)}}},
+		"toolOverrides.web_fecth",
+		"did you mean web_fetch?",
+	)
+	warned(
+		t,
+		policy.Config{ToolOverrides: map[string]policy.Override{"tool_call": {Any: on(restrict)}}},
+		"toolOverrides.tool_call",
+		"no effect",
+	)
 	warned(t, policy.Config{Trust: policy.Trust{UnknownSender: is(owner)}}, "trust.unknownSender", "owner")
-	warned(t, policy.Config{Scope: policy.Scope{Include: []string{"exec"}}}, "scope", "message", "every tool we do not know")
-	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: 50}}}, "agents.a.maxIterations", "global cap")
-	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {ToolOverrides: map[string]policy.Override{"exec": {Any: on(allow)}}}}}, "agents.a", "only tighten")
-	warned(t, policy.Config{Agents: map[string]policy.Agent{"a": {TaintPolicy: policy.TaintPolicy{Shared: on(allow)}}}}, "agents.a", "only tighten")
+	warned(
+		t,
+		policy.Config{Scope: policy.Scope{Include: []string{"exec"}}},
+		"scope",
+		"message",
+		"every tool we do not know",
+	)
+	warned(
+		t,
+		policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: 50}}},
+		"agents.a.maxIterations",
+		"global cap",
+	)
+	warned(
+		t,
+		policy.Config{
+			Agents: map[string]policy.Agent{"a": {ToolOverrides: map[string]policy.Override{"exec": {Any: on(allow)}}}},
+		},
+		"agents.a",
+		"only tighten",
+	)
+	warned(
+		t,
+		policy.Config{Agents: map[string]policy.Agent{"a": {TaintPolicy: policy.TaintPolicy{Shared: on(allow)}}}},
+		"agents.a",
+		"only tighten",
+	)
 }
 
 func TestCallingASinkHarmlessIsAWarning(t *testing.T) {
@@ -57,7 +95,8 @@ func TestCallingASinkHarmlessIsAWarning(t *testing.T) {
 
 func TestTheDefaultHasNothingToWarnAbout(t *testing.T) {
 	for _, name := range policy.Profiles() {
-		if _, warnings, err := policy.New(policy.Config{Profile: name, Guard: ours()}); err != nil || len(warnings) > 0 {
+		if _, warnings, err := policy.New(policy.Config{Profile: name, Guard: ours()}); err != nil ||
+			len(warnings) > 0 {
 			t.Errorf("%s: %v, %v", name, warnings, err)
 		}
 	}
@@ -66,7 +105,11 @@ func TestTheDefaultHasNothingToWarnAbout(t *testing.T) {
 func TestAVerdictExplainsItself(t *testing.T) {
 	p := must(t, policy.Config{})
 	exec := call("exec", `{"command":"ls"}`)
-	fetched := session.View{Level: untrusted, Step: 5, Worst: session.Source{Label: "web_fetch example.com", Level: untrusted, Step: 3}}
+	fetched := session.View{
+		Level: untrusted,
+		Step:  5,
+		Worst: session.Source{Label: "web_fetch example.com", Level: untrusted, Step: 3},
+	}
 	for _, c := range []struct {
 		what string
 		v    policy.Verdict
@@ -147,8 +190,10 @@ func TestWhatIsNoServerIsRefused(t *testing.T) {
 
 func TestATableThatCannotBeReadIsRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"read | local | safe": "want `tool", "read | nowhere | safe | x | y": "nowhere", "read | local | save | x | y": `no word "save"`,
-		"a | local | safe | x | y\na | local | safe | x | y": "there twice", "    to: x": "want a row", "a | local | safe | x | y\n    two: y": "want a row",
+		"read | local | safe": "want `tool", "read | nowhere | safe | x | y": "nowhere",
+		"read | local | save | x | y":                        `no word "save"`,
+		"a | local | safe | x | y\na | local | safe | x | y": "there twice", "    to: x": "want a row",
+		"a | local | safe | x | y\n    two: y": "want a row",
 	} {
 		if err := policy.ReadTable(line + "\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", line, err, want)

@@ -59,11 +59,25 @@ func TestH13NoInputKeepsACoreBusy(t *testing.T) {
 	p := must(t, policy.Config{Guard: ours()})
 	texts := []string{
 		"/'" + strings.Repeat(" ", 4e5) + strings.Repeat("/..", 15e4), strings.Repeat("0", 9e5) + "8787",
-		numbered(130_000), "python3 -c '" + strings.Repeat("a.b/c ", 15e4) + "'", "cd a; cd b; cd c; cd d; x " + strings.Repeat("a/../b ", 13e4),
-		"find " + numbered(4000) + strings.Repeat("! -name x ", 9e4), "find . -delete -regex '" + strings.Repeat("sett.", 18e4),
+		numbered(
+			130_000,
+		), "python3 -c '" + strings.Repeat("a.b/c ", 15e4) + "'", "cd a; cd b; cd c; cd d; x " +
+			strings.Repeat("a/../b ", 13e4),
+		"find " + numbered(
+			4000,
+		) + strings.Repeat(
+			"! -name x ",
+			9e4,
+		), "find . -delete -regex '" + strings.Repeat("sett.", 18e4),
 		"find . " + strings.Repeat("-name '*s*e*t*t*i*n*g*s*' -o ", 35e3), "rm " + strings.Repeat("$x/*a* ", 13e4),
-		"cat " + strings.Repeat(strings.Repeat("a*/", 60)+" ", 1300), "cat " + strings.Repeat(strings.Repeat("[a", 100)+" ", 1200),
-		"cat " + strings.Repeat("~/"+strings.Repeat("**/a*/", 40)+" ", 1000), "x " + strings.Repeat("{a,b}{c,d}*/[x]* ", 14e3),
+		"cat " + strings.Repeat(
+			strings.Repeat("a*/", 60)+" ",
+			1300,
+		), "cat " + strings.Repeat(strings.Repeat("[a", 100)+" ", 1200),
+		"cat " + strings.Repeat(
+			"~/"+strings.Repeat("**/a*/", 40)+" ",
+			1000,
+		), "x " + strings.Repeat("{a,b}{c,d}*/[x]* ", 14e3),
 	}
 	for _, part := range []string{
 		"a$(", "a ", "`a ", "(", "\n", "%25", " 8787", "\\x41", "a=b:c,d ", "./a/.b ", "~/*/.[a-z]*? ", "a*/[x]*{b,c} ",
@@ -72,7 +86,8 @@ func TestH13NoInputKeepsACoreBusy(t *testing.T) {
 		texts = append(texts, strings.Repeat(part, 1<<20/len(part)))
 	}
 	for _, text := range texts {
-		for _, param := range []string{"exec command", "mcp__x__do command", "mcp__x__do thing", "message message", "apply_patch input", "read path"} {
+		for _, param := range []string{"exec command", "mcp__x__do command", "mcp__x__do thing", "message message",
+			"apply_patch input", "read path"} {
 			tool, name, _ := strings.Cut(param, " ")
 			c := call(tool, quoted(name, text))
 			c.Context.AgentID = "claude-code"
@@ -110,7 +125,8 @@ func TestAnAgentsHooksAreFoundInLongCalls(t *testing.T) {
 		strings.Repeat("total = compute(a, b) + c\n", 250) + "E"
 	for command, want := range map[string]taint.Mode{
 		"cd .claude && rm " + numbered(300) + "settings.json": confirm, "x " + numbered(5000) + ".claude": confirm,
-		"rm -rf .claude; : " + numbered(12000): confirm, "x " + numbered(20000): confirm, "rm -rf .claude; : " + strings.Repeat("{", 300): confirm,
+		"rm -rf .claude; : " + numbered(12000): confirm, "x " + numbered(20000): confirm, "rm -rf .claude; : " +
+			strings.Repeat("{", 300): confirm,
 		"x " + numbered(300) + "y": allow, long: allow,
 	} {
 		if got := judged("exec", quoted("command", command)); got != want {

@@ -73,8 +73,13 @@ func (b *builder) readDeclared() {
 			b.fail(at+".name", c.Name+" is the name of another policy, too")
 		case len(a.Reason) > maxReason:
 			b.fail(at+".action.reason", "is too long: 300 bytes are enough to say why")
-		case len(a.RemoveTools)+len(a.BlockTools)+len(a.ConfirmTools) == 0 && !a.BlockTurn && !a.LogFullContext && !a.PersistGraph:
-			b.fail(at+".action", "does nothing: give it remove_tools, block_tools, confirm_tools, block_turn, log_full_context or persist_graph")
+		case len(a.RemoveTools)+len(a.BlockTools)+len(a.ConfirmTools) == 0 && !a.BlockTurn && !a.LogFullContext &&
+			!a.PersistGraph:
+			b.fail(
+				at+".action",
+				"does nothing: give it remove_tools, block_tools, confirm_tools, block_turn, log_full_context or "+
+					"persist_graph",
+			)
 		}
 		seen[c.Name] = true
 		b.declared = append(b.declared, b.readPolicy(at, c))

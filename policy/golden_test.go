@@ -83,12 +83,18 @@ func corpusOf(t *testing.T, group string) []string {
 	return linesOf(t, "../internal/command/testdata/"+group+".txt")
 }
 
-// TestTheOwnersDay: in a workspace that the runtime names, most plain commands pass when tainted, and no unknown or fetching one;
-// in a clean conversation no everyday line brings anything in or counts as reading secrets.
+// TestTheOwnersDay: in a workspace that the runtime names, most plain commands pass when tainted, and no unknown or
+// fetching one; in a clean conversation no everyday line brings anything in or counts as reading secrets.
 func TestTheOwnersDay(t *testing.T) {
 	t.Parallel()
 	p := must(t, policy.Config{})
-	tainted := session.View{Level: taint.Untrusted, Step: 1, Version: 1, Workspace: session.AllSeen, Secrets: session.HoldsNone}
+	tainted := session.View{
+		Level:     taint.Untrusted,
+		Step:      1,
+		Version:   1,
+		Workspace: session.AllSeen,
+		Secrets:   session.HoldsNone,
+	}
 	passed := func(groups ...string) (n, all int) {
 		for _, group := range groups {
 			for _, text := range corpusOf(t, group) {
@@ -121,7 +127,8 @@ func TestDocsHaveTheLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"lists.txt", "../internal/command/network.txt", "../internal/command/programs.txt"} {
-		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(doc), strings.TrimSpace(string(text))) {
+		if text, err := os.ReadFile(file); err != nil ||
+			!strings.Contains(string(doc), strings.TrimSpace(string(text))) {
 			t.Errorf("docs/policy.md has not all of %s as it is: %v", file, err)
 		}
 	}
@@ -140,7 +147,13 @@ func linesOf(t *testing.T, file string) []string {
 }
 
 func goldenRow(out *strings.Builder, p *policy.Policy, group, tool, params, text string) {
-	clean := session.View{Level: taint.Owner, Step: 1, Version: 1, Workspace: session.AllSeen, Secrets: session.HoldsNone}
+	clean := session.View{
+		Level:     taint.Owner,
+		Step:      1,
+		Version:   1,
+		Workspace: session.AllSeen,
+		Secrets:   session.HoldsNone,
+	}
 	group1, tainted, unseen := clean, clean, clean
 	group1.Level, tainted.Level, unseen.Level = taint.Shared, taint.Untrusted, taint.Untrusted
 	unseen.Workspace = "7C9A5D2E"

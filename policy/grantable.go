@@ -40,8 +40,8 @@ func startsWord(letters []rune, i int) bool {
 		(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && !unicode.IsUpper(letters[i+1]))
 }
 
-// attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is more than
-// what is said.
+// attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is
+// more than what is said.
 func attaches(text string) bool {
 	return containsFold(text, "media:") && attachment.MatchString(text)
 }

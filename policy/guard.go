@@ -9,9 +9,9 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/command"
 )
 
-// guard finds calls that name what belongs to the verifier, to its owner or to OpenClaw's own configuration by a literal
-// word. An agent that could reach these could approve itself. It reads what a call says and not what that comes to:
-// another spelling passes. The real fence is to run the verifier as another user.
+// guard finds calls that name what belongs to the verifier, to its owner or to OpenClaw's own configuration by a
+// literal word. An agent that could reach these could approve itself. It reads what a call says and not what that comes
+// to: another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
 	marks    [256][]guarded // by their first byte, in lower case
 	commands []string       // names of our own program
@@ -27,7 +27,8 @@ type guarded struct {
 
 // openclawPaths are OpenClaw's own: who writes them needs no approval any more.
 var openclawPaths = []string{
-	"openclaw.json", ".openclaw/credentials", ".openclaw/.env", ".openclaw/extensions", "exec-approvals.json", "auth-profiles.json",
+	"openclaw.json", ".openclaw/credentials", ".openclaw/.env", ".openclaw/extensions", "exec-approvals.json",
+	"auth-profiles.json",
 }
 
 // ourNames are this machine, by convention or by public DNS.
@@ -35,7 +36,9 @@ var ourNames = strings.Fields("localhost localhost.localdomain ip6-localhost ip6
 	"::ffff:127.0.0.1 0:0:0:0:0:0:0:1 localtest.me lvh.me vcap.me host.docker.internal")
 
 // subcommands are what our own program does. Help and version are harmless.
-var subcommands = setOfWords("approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants")
+var subcommands = setOfWords(
+	"approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants",
+)
 
 func newGuard(g Guard) *guard {
 	out := &guard{}
@@ -92,7 +95,8 @@ func (g *guard) addAddress(a string, hosts []string) {
 		return
 	}
 	host, port := rest, ""
-	if i := strings.LastIndexByte(rest, ':'); i >= 0 && (rest[0] == '[' && rest[i-1] == ']' || strings.Count(rest, ":") == 1) {
+	if i := strings.LastIndexByte(rest, ':'); i >= 0 &&
+		(rest[0] == '[' && rest[i-1] == ']' || strings.Count(rest, ":") == 1) {
 		host, port = rest[:i], rest[i+1:]
 	}
 	host = strings.Trim(host, "[]")
@@ -100,7 +104,8 @@ func (g *guard) addAddress(a string, hosts []string) {
 		port = map[string]string{"http": "80", "https": "443", "redis": "6379", "rediss": "6379"}[scheme]
 	}
 	names := []string{host}
-	if ip, err := netip.ParseAddr(host); host == "" || host == "*" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) ||
+	if ip, err := netip.ParseAddr(host); host == "" || host == "*" ||
+		err == nil && (ip.IsLoopback() || ip.IsUnspecified()) ||
 		slices.Contains(ourNames, host) {
 		names = slices.Concat(names, ourNames, hosts)
 	}
@@ -110,11 +115,14 @@ func (g *guard) addAddress(a string, hosts []string) {
 	}
 }
 
-// find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program is
-// only looked for where the tool carries commands, which do what does says.
+// find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program
+// is only looked for where the tool carries commands, which do what does says.
 func (g *guard) find(said string, commands bool, does *command.Line) string {
 	if does != nil {
-		if slices.ContainsFunc(does.Commands, func(words []string) bool { return slices.Contains(g.commands, program(words[0])) }) {
+		if slices.ContainsFunc(
+			does.Commands,
+			func(words []string) bool { return slices.Contains(g.commands, program(words[0])) },
+		) {
 			return "our own command"
 		}
 		said += "\x01" + strings.Join(does.Words, "\x01") // without their quotes
@@ -168,7 +176,8 @@ func (m *guarded) isAt(text string, i int) bool {
 		return m.hasPort(text[max(0, i-len("https://[")):i], text[end:])
 	case m.runs:
 		before := text[max(0, i-len("/bin/")):i]
-		return strings.HasSuffix(before, "/bin/") || strings.HasSuffix(before, "sbin/") || subcommands[nextWord(text[end:])]
+		return strings.HasSuffix(before, "/bin/") || strings.HasSuffix(before, "sbin/") ||
+			subcommands[nextWord(text[end:])]
 	}
 	return true
 }
@@ -179,9 +188,13 @@ const longestJoint = 4
 // hasPort reports whether the port follows the host, or is the one that the address leaves out.
 func (m *guarded) hasPort(before, after string) bool {
 	before = strings.TrimSuffix(before, "[")
-	implied := m.port == "80" && strings.HasSuffix(before, "http://") || m.port == "443" && strings.HasSuffix(before, "https://")
+	implied := m.port == "80" && strings.HasSuffix(before, "http://") ||
+		m.port == "443" && strings.HasSuffix(before, "https://")
 	rest := strings.TrimPrefix(strings.TrimPrefix(after, "."), "]")
-	port := strings.TrimLeft(rest[:min(len(rest), longestJoint)], ": /=,\"'\t\x00") + rest[min(len(rest), longestJoint):]
+	port := strings.TrimLeft(
+		rest[:min(len(rest), longestJoint)],
+		": /=,\"'\t\x00",
+	) + rest[min(len(rest), longestJoint):]
 	if implied && !strings.HasPrefix(rest, ":") {
 		return true
 	}
@@ -211,7 +224,10 @@ func tidied(text string) string {
 		return text
 	}
 	text = strings.ReplaceAll(text, `\`, "/")
-	paths := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) })
+	paths := strings.FieldsFunc(
+		text,
+		func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) },
+	)
 	for whole := range strings.SplitSeq(text, "\x00") {
 		if strings.Contains(whole, "..") && len(whole) <= longestWhole {
 			paths = append(paths, whole)
@@ -231,7 +247,8 @@ func lowered(c byte) byte {
 	return c
 }
 
-// continues reports whether a character goes on with a name. Dots and dashes do not: a backup of a guarded file is guarded.
+// continues reports whether a character goes on with a name. Dots and dashes do not: a backup of a guarded file is
+// guarded.
 func continues(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }

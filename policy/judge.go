@@ -20,7 +20,8 @@ type Verdict struct {
 	Reason     string // what the agent may be told of a restrict, if the owner said something
 	LogContext bool   // the owner wants all of the context in the log
 	Tainted    bool   // outside content could drive it: a sink in a tainted conversation
-	AtCap      bool   // the run has used up its iterations or its calls: a person's yes lets it go on, see [Plan.GoesOn]
+	// the run has used up its iterations or its calls: a person's yes lets it go on, see [Plan.GoesOn]
+	AtCap bool
 
 	Secret       bool // it could carry a secret out: only a person's yes to this very call lets it pass
 	PersistGraph bool // the graph of the call's turn belongs into the record
@@ -58,14 +59,17 @@ func (pl *Plan) Judge(v session.View) Verdict {
 		j.explainLoop()
 	}
 	if does := j.command(); does != "" && pl.gate.rule == "" && out.Mode == confirm {
-		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode}) // after the level, as a pattern is
+		// after the level, as a pattern is
+		out.Why = slices.Insert(out.Why, 1, Step{Rule: "command", Text: does, Mode: out.Mode})
 	}
-	// A grant, and an auditor, answer what the tool's row says at this level and taint-escalation. The owner's overrides, the
-	// dangerous list and policies, a cap and the rule after secrets want a person; so does any other rule: see [Plan.tighten].
+	// A grant, and an auditor, answer what the tool's row says at this level and taint-escalation. The owner's
+	// overrides, the dangerous list and policies, a cap and the rule after secrets want a person; so does any other
+	// rule: see [Plan.tighten].
 	row := out.Mode != restrict && !pl.rule.asks[level] && !out.ownerAsks && !out.AtCap && !out.Secret
 	out.Grantable = row && pl.Grantable
 	// It passes unasked in a conversation that has only read local content.
-	out.LevelAlone = row && out.Mode == confirm && pl.Modes[local] == allow && (out.Rule == "taintPolicy" || out.Rule == escalation)
+	out.LevelAlone = row && out.Mode == confirm && pl.Modes[local] == allow &&
+		(out.Rule == "taintPolicy" || out.Rule == escalation)
 	j.allowKnown()
 	if !v.Lost {
 		j.namePattern()
@@ -137,12 +141,14 @@ func (pl *Plan) explain(v *Verdict, l taint.Level) taint.Mode {
 	return mode
 }
 
-// allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It never passes
-// where the conversation holds a secret or the call bears one, nor under the profile strict; and what runs files of the workspace
-// only where a person has seen all that was written there.
+// allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It
+// never passes where the conversation holds a secret or the call bears one, nor under the profile strict; and what runs
+// files of the workspace only where a person has seen all that was written there.
 func (j *judgement) allowKnown() {
 	v := j.view
-	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.strict || v.Lost || v.Secret != "" || v.Secrets == session.Holds || v.Bears {
+	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.strict || v.Lost || v.Secret != "" ||
+		v.Secrets == session.Holds ||
+		v.Bears {
 		return
 	}
 	text := "This only looks at files in the workspace, as read does, so it may run."
@@ -150,7 +156,8 @@ func (j *judgement) allowKnown() {
 		if v.Workspace != session.AllSeen {
 			return
 		}
-		text = "This builds, tests or looks at what is in the workspace, and nothing was written there unseen, so it may run."
+		text = "This builds, tests or looks at what is in the workspace, and nothing was written there unseen, so it " +
+			"may run."
 	}
 	j.out.Mode, j.out.LevelAlone = allow, false
 	j.out.add("known-command", text, allow)
@@ -162,15 +169,16 @@ func (j *judgement) command() string {
 	case j.Line == nil:
 		return ""
 	case j.Effect == command.Local && j.view.Workspace != session.AllSeen && j.view.Workspace != "":
-		return "Files were written in the workspace that you have not seen. Look at them, then `.reset-trust " + j.view.Workspace + "` lets builds run unasked again."
+		return "Files were written in the workspace that you have not seen. Look at them, then `.reset-trust " +
+			j.view.Workspace + "` lets builds run unasked again."
 	case j.Line.Network:
 		return "This reaches the network."
 	}
 	return j.Line.Why
 }
 
-// gateSecrets asks before a conversation that has read secrets sends anything away, and before any call gives a secret away, at
-// every level.
+// gateSecrets asks before a conversation that has read secrets sends anything away, and before any call gives a secret
+// away, at every level.
 func (j *judgement) gateSecrets() {
 	if !j.Leaves {
 		return
@@ -186,7 +194,8 @@ func (j *judgement) gateSecrets() {
 	case j.policy.gated && j.view.Secret != "":
 		why = "The agent has read " + j.view.Secret + " and this would send data out."
 	case j.view.Unread:
-		why = "This could not be compared in full with what the agent read where secrets are kept, and would send data out."
+		why = "This could not be compared in full with what the agent read where secrets are kept, and would send " +
+			"data out."
 	default:
 		return
 	}
@@ -213,7 +222,11 @@ func (r *rule) firsts() (out [taint.Levels]Step) {
 	}
 	for _, l := range taint.All() {
 		mode := r.table.raw[l]
-		s := Step{Rule: "taintPolicy", Mode: mode, Text: "Your policy " + verbs[mode] + " " + tool + " in " + l.String() + " conversations."}
+		s := Step{
+			Rule: "taintPolicy",
+			Mode: mode,
+			Text: "Your policy " + verbs[mode] + " " + tool + " in " + l.String() + " conversations.",
+		}
 		switch at := r.table.origin[l]; {
 		case at == byOverride:
 			s.Rule, s.Text = "override", "Your override "+verbs[mode]+" "+tool+" in "+l.String()+" conversations."
@@ -222,9 +235,11 @@ func (r *rule) firsts() (out [taint.Levels]Step) {
 		case at == bySafe:
 			s.Rule, s.Text = "safe", begin+" is on the safe list: it "+r.reason+"."
 		case at == byDangerous:
-			s.Rule, s.Text = "dangerous", begin+" is on the dangerous list (it "+r.reason+"), so you are asked at every level."
+			s.Rule, s.Text = "dangerous",
+				begin+" is on the dangerous list (it "+r.reason+"), so you are asked at every level."
 		case !r.known:
-			s.Text = "We don't know this tool. Your policy " + verbs[mode] + " such tools in " + l.String() + " conversations."
+			s.Text = "We don't know this tool. Your policy " + verbs[mode] + " such tools in " + l.String() +
+				" conversations."
 		}
 		out[l] = s
 	}
@@ -289,12 +304,18 @@ func (j *judgement) namePattern() {
 	}
 	holds := j.view.Secrets == session.Holds || j.out.Secret
 	unknown := j.Initiator.Unknown && (j.view.Worst.Label == j.Initiator.Why || j.view.Worst.Level < j.out.Level)
-	step := Step{Rule: rogueAction, Mode: j.out.Mode, Text: "The agent has read outside content and now wants to act on something."}
+	step := Step{
+		Rule: rogueAction,
+		Mode: j.out.Mode,
+		Text: "The agent has read outside content and now wants to act on something.",
+	}
 	switch {
 	case unknown && holds:
-		step.Rule, step.Text = lethalTrifecta, "We don't know who started this run. The agent has read secrets, and this could send them out."
+		step.Rule, step.Text = lethalTrifecta, "We don't know who started this run. The agent has read secrets, and "+
+			"this could send them out."
 	case holds:
-		step.Rule, step.Text = lethalTrifecta, "The agent has read outside content and secrets, and this could send them out."
+		step.Rule, step.Text = lethalTrifecta, "The agent has read outside content and secrets, and this could send "+
+			"them out."
 	case unknown:
 		step.Text = unknownText
 	}

@@ -15,8 +15,8 @@ var (
 	pathParams = []string{"path", "file_path", "filePath", "file"}
 )
 
-// label names a call as a source: the tool, and the host or the file it reads. It never holds more of an address than its host:
-// what else is in it may be a password, a token or a message.
+// label names a call as a source: the tool, and the host or the file it reads. It never holds more of an address than
+// its host: what else is in it may be a password, a token or a message.
 func (s *said) label(tool string) string {
 	if v := s.top(hostParams...); v != "" {
 		return bounded(tool, hostOf(v))

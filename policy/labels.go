@@ -43,7 +43,7 @@ func (b *builder) readTools() {
 	}
 }
 
-func (b *builder) label(key string, f *facts, t *Tool) {
+func (b *builder) label(key string, f *facts, t *Tool) { //nolint:gocognit // one key after the other
 	path, l := "tools."+key, &f.labels
 	f.annotated = false
 	if t.Source != nil {
@@ -64,7 +64,10 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	if harmless {
 		f.strictSink, f.leaves = false, false
 		if was := shipped[f.name]; was != nil && was.sink && !isServed(f.name) {
-			b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked")
+			b.warn(
+				path+".sink",
+				f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked",
+			)
 		}
 	}
 	f.leaves = f.leaves && (t.Destinations == nil || len(t.Destinations) > 0) // else it goes nowhere
@@ -80,7 +83,10 @@ func (b *builder) label(key string, f *facts, t *Tool) {
 	case harmless && f.destructive:
 		b.fail(path, "is destructive and no sink: what destroys something acts")
 	case t.Safe != nil && *t.Safe && (f.sink || f.dangerous || f.destructive || f.money || f.runs):
-		b.fail(path+".safe", "what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be")
+		b.fail(
+			path+".safe",
+			"what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be",
+		)
 	}
 	if t.Destinations != nil {
 		l.destinations = t.Destinations

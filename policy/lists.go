@@ -79,5 +79,8 @@ func (p *patterns) match(name string) bool {
 	}
 	return p.names[name] ||
 		slices.ContainsFunc(p.begins, func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
-		slices.ContainsFunc(p.ends, func(end string) bool { return len(name) > len(end) && strings.HasSuffix(name, end) })
+		slices.ContainsFunc(
+			p.ends,
+			func(end string) bool { return len(name) > len(end) && strings.HasSuffix(name, end) },
+		)
 }

@@ -38,7 +38,8 @@ const mostYeses = 10
 // not the same. It also limits a run that told iterations before and no longer does: the last one would bind for ever
 // or never. What only looks, builds or tests does not count.
 func (p *Policy) runCap(c *toolcall.Call, pl *Plan) int {
-	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything || pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
+	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything ||
+		pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
 		return 0
 	}
 	return p.calls
@@ -85,7 +86,11 @@ func (j *judgement) explainLoop() {
 	switch {
 	case l.over:
 		rule = "iterations"
-		text = "The model was called " + strconv.Itoa(*l.iteration+1) + " times in this run, and your limit is " + strconv.Itoa(l.cap<<l.yeses) + "."
+		text = "The model was called " + strconv.Itoa(
+			*l.iteration+1,
+		) + " times in this run, and your limit is " + strconv.Itoa(
+			l.cap<<l.yeses,
+		) + "."
 	case j.view.Capped && j.view.Mode == restrict:
 		j.out.Mode, j.out.AtCap = restrict, true
 		j.out.add("run-cap", "The run has used up its iterations.", restrict)

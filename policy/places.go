@@ -18,8 +18,8 @@ type ground struct {
 
 var directoryParams = setOf("directory params")
 
-// ground finds where a call works: it starts in its directory param, else in the directory that the runtime reports with the
-// call, else in the workspace.
+// ground finds where a call works: it starts in its directory param, else in the directory that the runtime reports
+// with the call, else in the workspace.
 func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 	g.inside = p.inside
 	if place, ok := cleanPath(withoutDrive(c.Context.Workspace)); ok && isWorkspace(place) {
@@ -38,7 +38,12 @@ func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 			continue
 		}
 		dir, ok := cleanPath(withoutDrive(a.value))
-		ok = ok && strings.TrimSpace(a.value) == a.value && !strings.ContainsFunc(a.value, func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }) // which some programs take away
+		// which some programs take away
+		ok = ok && strings.TrimSpace(a.value) == a.value &&
+			!strings.ContainsFunc(
+				a.value,
+				func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) },
+			)
 		if ok && relative(dir) && g.start != "" {
 			dir = path.Join(g.start, dir)
 		}
@@ -54,7 +59,8 @@ func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 // of is the ground of a command, which may begin with cd.
 func (g ground) of(line *command.Line) ground {
 	dir := line.Dir
-	if dir == "" && line.Effect == command.Anything && len(line.Commands) > 1 && line.Commands[0][0] == "cd" && len(line.Commands[0]) == 2 {
+	if dir == "" && line.Effect == command.Anything && len(line.Commands) > 1 && line.Commands[0][0] == "cd" &&
+		len(line.Commands[0]) == 2 {
 		dir = line.Commands[0][1]
 	}
 	if dir != "" {
@@ -99,7 +105,9 @@ func (g *ground) holds(name string) bool {
 
 // isTemporary reports whether a path is below a directory for what does not last, or a device that keeps nothing.
 func isTemporary(clean string) bool {
-	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" || strings.HasPrefix(clean, "/dev/std") || below(clean, "/dev/fd")
+	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" ||
+		strings.HasPrefix(clean, "/dev/std") ||
+		below(clean, "/dev/fd")
 }
 
 // isOutside reports whether a path is neither in the workspace nor temporary.
@@ -122,7 +130,13 @@ func leadsOut(word string) bool {
 	switch {
 	case strings.Contains(word, "://"):
 		return false
-	case strings.HasPrefix(word, "~"), strings.HasPrefix(word, "$HOME"), strings.HasPrefix(word, "${HOME}"), word == "/", word == "..", strings.Contains(word, "../"), strings.HasSuffix(word, "/.."):
+	case strings.HasPrefix(word, "~"),
+		strings.HasPrefix(word, "$HOME"),
+		strings.HasPrefix(word, "${HOME}"),
+		word == "/",
+		word == "..",
+		strings.Contains(word, "../"),
+		strings.HasSuffix(word, "/.."):
 		return true
 	}
 	name := withoutDrive(strings.ReplaceAll(word, `\`, "/"))
@@ -130,7 +144,8 @@ func leadsOut(word string) bool {
 	return len(name) < len(word) || strings.HasPrefix(name, "/") && topDirectories[strings.ToLower(top)]
 }
 
-// outside is the first path of a command that is neither in the workspace nor temporary; "" where there is none. The program
+// outside is the first path of a command that is neither in the workspace nor temporary; "" where there is none. The
+// program
 // itself may be anywhere.
 func (g *ground) outside(line *command.Line) string {
 	programs := map[string]bool{}
@@ -170,10 +185,14 @@ var (
 	secretNames   = patternsOf("secret names")
 	noSecretNames = patternsOf("no secret names")
 	noSecrets     = lists["no secrets below"]
-	secretPaths   = slices.DeleteFunc(slices.Clone(lists["secret names"]), func(name string) bool { return !strings.HasPrefix(name, "/") })
+	secretPaths   = slices.DeleteFunc(
+		slices.Clone(lists["secret names"]),
+		func(name string) bool { return !strings.HasPrefix(name, "/") },
+	)
 )
 
-// isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern character.
+// isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern
+// character.
 func isBelowAny(rest string, all []string) bool {
 	if at := strings.IndexAny(rest, "*?[{$`"); at >= 0 {
 		rest = rest[:strings.LastIndexByte(rest[:at], '/')+1]
@@ -189,13 +208,14 @@ func isBelowAny(rest string, all []string) bool {
 // mostPath is longer than systems take.
 const mostPath = 4096
 
-// isSecret reports whether a path is a place where secrets are kept: a hidden entry of a home directory, or its Library, but
-// for what is known to hold none; or a name that files with secrets have.
+// isSecret reports whether a path is a place where secrets are kept: a hidden entry of a home directory, or its
+// Library, but for what is known to hold none; or a name that files with secrets have.
 func (g *ground) isSecret(name string) bool {
 	if len(name) > mostPath || strings.Contains(name, "://") && !strings.HasPrefix(name, "file:") {
 		return false
 	}
-	if !strings.ContainsAny(name, "./~_$%") && !strings.Contains(g.start, "/.") && !secretNames.names[strings.ToLower(name)] {
+	if !strings.ContainsAny(name, "./~_$%") && !strings.Contains(g.start, "/.") &&
+		!secretNames.names[strings.ToLower(name)] {
 		return false // most words name nothing
 	}
 	clean := strings.ToLower(g.resolve(name))
@@ -203,7 +223,8 @@ func (g *ground) isSecret(name string) bool {
 		!isBelowAny(rest, noSecrets) && !within(g.resolve(name), g.inside) {
 		return true
 	}
-	if strings.HasPrefix(name, ".") && !strings.Contains(name, "/") && strings.Count(name, ".") > 1 && !strings.HasPrefix(name, ".env") {
+	if strings.HasPrefix(name, ".") && !strings.Contains(name, "/") && strings.Count(name, ".") > 1 &&
+		!strings.HasPrefix(name, ".env") {
 		return false // .data.key is a member of an object
 	}
 	for _, place := range secretPaths {
@@ -214,11 +235,13 @@ func (g *ground) isSecret(name string) bool {
 	if strings.HasPrefix(clean, "/proc/") && strings.HasSuffix(clean, "/environ") {
 		return true
 	}
-	for rest, dir, part := clean, "", ""; rest != ""; dir = part {
+	for rest, dir := clean, ""; rest != ""; {
+		var part string
 		part, rest, _ = strings.Cut(rest, "/")
 		if secretNames.names[dir+"/"+part] || part != "" && secretNames.match(part) && !noSecretNames.match(part) {
 			return true
 		}
+		dir = part
 	}
 	return false
 }
@@ -253,13 +276,16 @@ var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands, o
 // secretIn is the place where secrets are kept that a command names; "" where it names none.
 func (g *ground) secretIn(line *command.Line) string {
 	for _, words := range line.Commands {
-		if len(words) > 0 && (program(words[0]) == "printenv" || program(words[0]) == "env" && !slices.ContainsFunc(words[1:], func(word string) bool {
-			return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") // it names a command
-		})) {
+		if len(words) > 0 &&
+			(program(words[0]) == "printenv" || program(words[0]) == "env" && !slices.ContainsFunc(words[1:],
+				func(word string) bool {
+					return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") // it names a command
+				})) {
 			return ofCommands
 		}
 		for i, word := range words {
-			if i > 0 && line.Effect == command.Anything && words[0] != "cd" && !strings.HasPrefix(word, "-") && g.isAllOfHome(word) {
+			if i > 0 && line.Effect == command.Anything && words[0] != "cd" && !strings.HasPrefix(word, "-") &&
+				g.isAllOfHome(word) {
 				return homeFiles
 			}
 		}
@@ -285,7 +311,9 @@ func namedBy(line *command.Line) []string {
 	var out []string
 	for _, word := range slices.Concat(line.Commands...) {
 		if !strings.ContainsAny(word, " \n\t") {
-			out = append(append(out, word), strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' })...)
+			out = append(
+				append(out, word),
+				strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' })...)
 		}
 	}
 	return out
@@ -318,8 +346,8 @@ func patched(patch string) (files []string) {
 	return files
 }
 
-// secretGiven is the place where secrets are kept that a call of a tool names by a path, or by a word where we don't know what
-// its arguments mean; "" where it names none. A text with blanks is something that is said.
+// secretGiven is the place where secrets are kept that a call of a tool names by a path, or by a word where we don't
+// know what its arguments mean; "" where it names none. A text with blanks is something that is said.
 func (g *ground) secretGiven(r *rule, tool string, s *said) string {
 	names := s.files(tool)
 	if !r.known || r.leaves {
@@ -341,8 +369,8 @@ func (g *ground) secretGiven(r *rule, tool string, s *said) string {
 	return ""
 }
 
-// isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is what holds
-// one, or a disk, nor what is at the top of a disk and belongs to the system.
+// isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is
+// what holds one, or a disk, nor what is at the top of a disk and belongs to the system.
 func isWorkspace(clean string) bool {
 	lower := strings.ToLower(clean)
 	if rest, ok := inHome(lower); ok {

@@ -19,16 +19,17 @@ type Plan struct {
 	Birth     taint.Level       // what a conversation never seen before is worth
 	Final     bool              // the level alone decides, so one trip is enough
 	Grantable bool              // a lasting grant may cover it: not dangerous, marked as a risk or secret-bearing
-	Secret    string            // what it reads that holds secrets, and so the conversation from then on; empty: nothing
-	Gives     string            // a place where secrets are kept that it sends away; empty: none
-	Leaves    bool              // what it is given leaves the machine
-	Reach     Reach             // which other conversations it touches
-	Line      *command.Line     // the command that it runs; nil: it runs none
-	Plain     bool              // and its params say nothing else but where it starts, and how long it may take
-	Effect    command.Effect    // what that is known to do, by the rule for commands: see [Plan.knownEffect]
-	Writes    Writing           // what it may write into files
-	RunCap    int               // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
-	Attaches  bool              // a line of its text has a file attached
+	// what it reads that holds secrets, and so the conversation from then on; empty: nothing
+	Secret   string
+	Gives    string         // a place where secrets are kept that it sends away; empty: none
+	Leaves   bool           // what it is given leaves the machine
+	Reach    Reach          // which other conversations it touches
+	Line     *command.Line  // the command that it runs; nil: it runs none
+	Plain    bool           // and its params say nothing else but where it starts, and how long it may take
+	Effect   command.Effect // what that is known to do, by the rule for commands: see [Plan.knownEffect]
+	Writes   Writing        // what it may write into files
+	RunCap   int            // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
+	Attaches bool           // a line of its text has a file attached
 
 	policy   *Policy
 	set      *ruleset
@@ -66,8 +67,8 @@ const (
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *toolcall.Call) Plan { return p.plan(c, false) }
 
-// Notice is the plan of a call that runs without being asked about, as the runtime says: nothing stops it, and what it brings in
-// and reaches still counts.
+// Notice is the plan of a call that runs without being asked about, as the runtime says: nothing stops it, and what it
+// brings in and reaches still counts.
 func (p *Policy) Notice(c *toolcall.Call) Plan { return p.plan(c, true) }
 
 func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
@@ -76,13 +77,21 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	g := p.ground(c, s)
 	pl := Plan{
 		policy: p, set: set, rule: r, Modes: r.table.modes, Raise: r.response, Leaves: r.leaves,
-		sink: r.sink && !r.safe, Initiator: session.Classify(c, p.unknown), Reach: r.reach(c, s), Effect: command.Anything,
+		sink: r.sink &&
+			!r.safe, Initiator: session.Classify(c, p.unknown), Reach: r.reach(c, s), Effect: command.Anything,
 	}
 	pl.Birth = p.birth(pl.Initiator)
 	pl.loop = loop{iteration: c.Iteration(), cap: set.cap}
 	if polled := polls(c.Tool, s); polled {
 		pl.sink, pl.Modes = false, r.looking
-		pl.stages = append(pl.stages, stage{"visit", "This call of " + r.called() + " only looks at what a running command has printed", pl.Modes})
+		pl.stages = append(
+			pl.stages,
+			stage{
+				"visit",
+				"This call of " + r.called() + " only looks at what a running command has printed",
+				pl.Modes,
+			},
+		)
 	} else if r.runs {
 		line, plain := readCommand(s)
 		pl.Line, pl.Plain = &line, plain
@@ -105,11 +114,11 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 	return pl
 }
 
-// keeps says which secrets a call reads, which it gives away, and whether a lasting grant may cover it. Where it errs, the owner
-// is asked once more.
-func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
+// keeps says which secrets a call reads, which it gives away, and whether a lasting grant may cover it. Where it errs,
+// the owner is asked once more.
+func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) { //nolint:gocognit // one question after the other
 	r := pl.rule
-	found := ""
+	var found string
 	if pl.Line != nil {
 		at := g.of(pl.Line)
 		if found, pl.Leaves = at.secretIn(pl.Line), pl.Leaves || pl.Line.Network; s.long {
@@ -119,7 +128,12 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 		found = g.secretGiven(r, c.Tool, s)
 	}
 	pl.Leaves = pl.Leaves || r.opens && found != "" || pl.Reach.Schedules || pl.Reach.BlindSend
-	if c.Tool == "heartbeat_respond" && slices.ContainsFunc(s.args, func(a argument) bool { return a.path == "notify" && a.value == "false" && !a.isText }) && s.top("notify") == "" {
+	if c.Tool == "heartbeat_respond" &&
+		slices.ContainsFunc(
+			s.args,
+			func(a argument) bool { return a.path == "notify" && a.value == "false" && !a.isText },
+		) &&
+		s.top("notify") == "" {
 		pl.Leaves = false // it says that the owner is not to be told
 	}
 	if pl.Leaves {
@@ -135,7 +149,8 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 	case pl.Secret != "":
 	case pl.Reach.BlindRead:
 		pl.Secret = otherSessions
-	case c.Tool == "nodes" && shownByDevice[s.top("action")] && !strings.HasPrefix(s.top("action"), "camera"), c.Tool == "terminal" && s.top("action") == "read":
+	case c.Tool == "nodes" && shownByDevice[s.top("action")] && !strings.HasPrefix(s.top("action"), "camera"),
+		c.Tool == "terminal" && s.top("action") == "read":
 		pl.Secret = ofDevice
 	}
 	for i := range s.args {
@@ -146,7 +161,9 @@ func (pl *Plan) keeps(c *toolcall.Call, s *said, g ground) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	case pl.Line != nil:
-		pl.Grantable = found == "" && !(pl.Line.Joined && pl.Line.Network) && deleting.of(pl.Line) == nil && starting.of(pl.Line) == nil && pl.policy.asks.of(pl.Line) == nil
+		pl.Grantable = found == "" && (!pl.Line.Joined || !pl.Line.Network) && deleting.of(pl.Line) == nil &&
+			starting.of(pl.Line) == nil &&
+			pl.policy.asks.of(pl.Line) == nil
 	default:
 		pl.Grantable = found == "" && !destructive(s.top("action")) && !pl.writesForLater(s)
 	}
@@ -174,7 +191,12 @@ func (pl *Plan) asks(c *toolcall.Call, s *said, g ground) {
 		for l := pl.policy.from; l <= untrusted; l++ {
 			row[l] = restrict
 		}
-		pl.tighten(blindRule, "The agent has read outside content, and this names no session to send to. We could not follow it there, so it is blocked.", row)
+		pl.tighten(
+			blindRule,
+			"The agent has read outside content, and this names no session to send to. We could not follow it there, "+
+				"so it is blocked.",
+			row,
+		)
 	}
 }
 
@@ -185,8 +207,8 @@ func (pl *Plan) tighten(rule, text string, row taint.Row) {
 	pl.stages = append(pl.stages, stage{rule, text, pl.Modes})
 }
 
-// birth is what a conversation is worth at its first call. A spawned run whose parent was never seen, or a resumed one whose
-// conversation was not, is like an unknown sender.
+// birth is what a conversation is worth at its first call. A spawned run whose parent was never seen, or a resumed one
+// whose conversation was not, is like an unknown sender.
 func (p *Policy) birth(s session.Initiator) taint.Level {
 	if s.Spawned || s.Orphan || s.Resumed {
 		return taint.Worse(s.Level, p.unknown)
@@ -210,13 +232,15 @@ func (p *Policy) gateOf(c *toolcall.Call, pl *Plan, s *said) (rule, text string)
 	return "", ""
 }
 
-// close sets the whole row. A call that never passes reaches nothing; one that always does is not counted, and a wrapper brings
-// nothing in itself.
+// close sets the whole row. A call that never passes reaches nothing; one that always does is not counted, and a
+// wrapper brings nothing in itself.
 func (pl *Plan) close(rule, text string) {
 	pl.gate, pl.Leaves, pl.Gives, pl.declared = gate{rule, text}, false, "", nil
 	switch rule {
 	case "wrapper":
-		pl.Modes, pl.Raise, pl.Source, pl.Secret, pl.RunCap, pl.Writes = taint.Every(allow), system, "", "", 0, WritesNothing
+		pl.Modes, pl.Raise, pl.Source, pl.Secret, pl.RunCap, pl.Writes = taint.Every(
+			allow,
+		), system, "", "", 0, WritesNothing
 	case "scope", "notice":
 		pl.Modes, pl.RunCap = taint.Every(allow), 0
 	default:
@@ -224,11 +248,12 @@ func (pl *Plan) close(rule, text string) {
 	}
 }
 
-// Harmless reports whether a call passes even while the owner has paused the agent: it changes nothing and carries nothing out,
-// or a pause could not stop it.
+// Harmless reports whether a call passes even while the owner has paused the agent: it changes nothing and carries
+// nothing out, or a pause could not stop it.
 func (pl *Plan) Harmless() bool {
 	r := pl.rule
-	return pl.gate.rule == "notice" || (r.wrapper || r.safe && !r.strictSink && !pl.Leaves) && pl.Modes == taint.Every(allow)
+	return pl.gate.rule == "notice" ||
+		(r.wrapper || r.safe && !r.strictSink && !pl.Leaves) && pl.Modes == taint.Every(allow)
 }
 
 // InScope reports whether people may be asked about the call.
@@ -254,8 +279,8 @@ func (pl *Plan) Class() string {
 	return "other"
 }
 
-// ByArguments reports whether the call's arguments make what it brings in better or worse than what its tool returns otherwise.
-// What a wrapper returns is another call's, and not told by its own.
+// ByArguments reports whether the call's arguments make what it brings in better or worse than what its tool returns
+// otherwise. What a wrapper returns is another call's, and not told by its own.
 func (pl *Plan) ByArguments() bool {
 	return pl.rule != nil && pl.gate.rule == "" && pl.Raise != pl.rule.response
 }
@@ -292,8 +317,8 @@ func (pl *Plan) Quotes() bool {
 	return pl.Secret != "" || pl.Gives != "" || pl.Line != nil && pl.Line.Why != ""
 }
 
-// Unquote takes words of the call out of what the plan says, where something in the call is hidden and the words may be that: a
-// command's always, a place's unless it is in what is shown, which is in lower case.
+// Unquote takes words of the call out of what the plan says, where something in the call is hidden and the words may be
+// that: a command's always, a place's unless it is in what is shown, which is in lower case.
 func (pl *Plan) Unquote(shown string) {
 	if pl.Line != nil && pl.Line.Why != "" {
 		line := *pl.Line

@@ -37,7 +37,12 @@ type reacher struct {
 
 // A send may be answered, and the answer is read: both ways.
 var reachers = map[string]*reacher{
-	"sessions_send":      {params: []string{"sessionKey", "session", "target", "key"}, vague: "label", sends: true, reads: true},
+	"sessions_send": {
+		params: []string{"sessionKey", "session", "target", "key"},
+		vague:  "label",
+		sends:  true,
+		reads:  true,
+	},
 	"conversations_send": {params: []string{"sessionKey"}, sends: true, own: true},
 	"conversations_turn": {params: []string{"sessionKey"}, sends: true, reads: true, own: true},
 	"sessions_history":   {params: []string{"sessionKey", "session", "key"}, vague: "label", reads: true},

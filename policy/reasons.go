@@ -12,8 +12,8 @@ import (
 // mostReasons is how many reasons a card gives. [Verdict.Why] has the whole path.
 const mostReasons = 2
 
-// Reasons say in plain words why a person is asked, the worst first, two at most. The caller passes whom and what the user never
-// mentioned, as far as that may be shown: see [Plan.Strangers] and [Plan.Unmentioned].
+// Reasons say in plain words why a person is asked, the worst first, two at most. The caller passes whom and what the
+// user never mentioned, as far as that may be shown: see [Plan.Strangers] and [Plan.Unmentioned].
 func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []string) []string {
 	type reason struct {
 		rank int
@@ -49,10 +49,11 @@ func some(list []string) string {
 	return list[0] + " and " + strconv.Itoa(len(list)-1) + " more"
 }
 
-// ranks order the rules by how much their reason tells a person who decides; that of a cap says what a yes does. A rule that is not here
-// tells nothing that another doesn't.
+// ranks order the rules by how much their reason tells a person who decides; that of a cap says what a yes does. A rule
+// that is not here tells nothing that another doesn't.
 var ranks = map[string]int{
-	"run-cap": 1, "iterations": 1, secretsRule: 3, settingsRule: 3, agentRule: 3, inputRule: 3, longRule: 3, lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
+	"run-cap": 1, "iterations": 1, secretsRule: 3, settingsRule: 3, agentRule: 3, inputRule: 3, longRule: 3,
+	lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
 	blindRule: 10, "override": 11, "agent": 11, "taintPolicy": 12, "taint-escalation": 12, "closed": 12,
 }
 
@@ -103,8 +104,8 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 	return s.Text
 }
 
-// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who started the run,
-// and is empty where that is not known.
+// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who
+// started the run, and is empty where that is not known.
 func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause bool) {
 	label, calls := "", int64(0)
 	switch {

@@ -26,8 +26,8 @@ const (
 	LeavesMachine    Risk = "leaves the machine"
 )
 
-// Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned, see
-// [Plan.Strangers].
+// Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned,
+// see [Plan.Strangers].
 func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out []Risk) {
 	line, r := pl.Line, pl.rule
 	if line == nil {
@@ -40,7 +40,9 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 	if fileWriters[c.Tool] {
 		files = s.files(c.Tool)
 	}
-	deletes := deleting.of(line) != nil || c.Tool == "apply_patch" && slices.ContainsFunc(s.args, func(a argument) bool { return strings.Contains(a.value, "*** Delete File:") })
+	deletes := deleting.of(line) != nil ||
+		c.Tool == "apply_patch" &&
+			slices.ContainsFunc(s.args, func(a argument) bool { return strings.Contains(a.value, "*** Delete File:") })
 	for _, one := range []struct {
 		risk Risk
 		so   bool
@@ -49,13 +51,15 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 		{DeletesFiles, deletes},
 		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive(s.top("action")))},
 		{Pays, r.money},
-		{ChangesSettings, r.dangerous || slices.ContainsFunc(pl.stages, func(s stage) bool { return s.rule == settingsRule || s.rule == inputRule })},
+		{ChangesSettings, r.dangerous || slices.ContainsFunc(pl.stages,
+			func(s stage) bool { return s.rule == settingsRule || s.rule == inputRule })},
 		{Publishes, pl.policy.asks.of(line) != nil},
 		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},
 		{NewRecipient, stranger},
-		{OutsideWorkspace, line.Effect != command.Look && at.outside(line) != "" || slices.ContainsFunc(files, func(name string) bool {
-			return !relative(g.resolve(name)) && g.isOutside(name)
-		})},
+		{OutsideWorkspace, line.Effect != command.Look && at.outside(line) != "" || slices.ContainsFunc(files,
+			func(name string) bool {
+				return !relative(g.resolve(name)) && g.isOutside(name)
+			})},
 		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !fileWriters[r.name])},
 	} {
 		if one.so {
@@ -65,8 +69,8 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 	return out
 }
 
-// Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is nil where
-// none of the user's messages is known.
+// Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is
+// nil where none of the user's messages is known.
 func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 	known := len(c.OwnerMessages()) > 0
 	for _, o := range view.Origins {
@@ -78,11 +82,14 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 	s := read(c)
 	for i := range s.args {
 		a := &s.args[i]
-		isAddress := !strings.ContainsAny(a.value, " \n\t") && (strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
-		if !recipientParams[strings.ToLower(topOf(a.path))] || !isAddress && !slices.Contains(pl.Goes(), topOf(a.path)) {
+		isAddress := !strings.ContainsAny(a.value, " \n\t") &&
+			(strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
+		if !recipientParams[strings.ToLower(topOf(a.path))] ||
+			!isAddress && !slices.Contains(pl.Goes(), topOf(a.path)) {
 			continue
 		}
-		if from := view.Origins.At(a.path).From; (from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, a.value) {
+		if from := view.Origins.At(a.path).From; (from == session.FromNowhere || from == session.FromTool) &&
+			!slices.Contains(out, a.value) {
 			out = append(out, a.value)
 		}
 	}
@@ -90,10 +97,13 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 }
 
 // recipientParams say whom a call reaches, in lower case.
-var recipientParams = setOfWords("to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees guests")
+var recipientParams = setOfWords(
+	"to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees " +
+		"guests",
+)
 
-// Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is nil where
-// there is no such message.
+// Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is
+// nil where there is no such message.
 func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
 	messages := c.OwnerMessages()
 	if len(messages) == 0 || !pl.Leaves {
@@ -112,7 +122,11 @@ func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
 			continue
 		}
 		host := hostOf(address)
-		if host != "" && !slices.Contains(out, host) && !slices.ContainsFunc(messages, func(m string) bool { return strings.Contains(strings.ToLower(m), domainOf(host)) }) {
+		if host != "" && !slices.Contains(out, host) &&
+			!slices.ContainsFunc(
+				messages,
+				func(m string) bool { return strings.Contains(strings.ToLower(m), domainOf(host)) },
+			) {
 			out = append(out, host)
 		}
 	}

@@ -34,8 +34,8 @@ func serverOf(tool string) (string, bool) {
 	return serverPrefix + server + "__", ok && found && server != ""
 }
 
-// byNameOnly is what holds of a tool whose server the owner's config does not name, since a file in a repository may call
-// a server on the web "time": what it returns, and that it can't be undone. In all else nothing is known of it.
+// byNameOnly is what holds of a tool whose server the owner's config does not name, since a file in a repository may
+// call a server on the web "time": what it returns, and that it can't be undone. In all else nothing is known of it.
 func byNameOnly(f facts) facts {
 	destructive := f.destructive
 	f.traits = unknownTool.traits
@@ -91,7 +91,8 @@ func (b *builder) unknownFacts(name string) *facts {
 	return &f
 }
 
-// believing is the rule for a call of a tool whose server says that it only reads, where the owner trusts the server in that.
+// believing is the rule for a call of a tool whose server says that it only reads, where the owner trusts the server in
+// that.
 func (r *rule) believing(h *toolcall.Hints) *rule {
 	if r.reading != nil && h.ReadOnly != nil && *h.ReadOnly {
 		return r.reading
@@ -100,9 +101,9 @@ func (r *rule) believing(h *toolcall.Hints) *rule {
 }
 
 // A client of MCP also reads resources and gets prompts. The gate asks about that by the names of the requests:
-// mcp__files__resources/read. Of those nothing is known: the address may say what the agent has read elsewhere. Where all
-// that the request says is the address or name of something that the server itself has listed, the gate adds _listed: the
-// server learns nothing but that. No tool has such a name: the gate refuses it.
+// mcp__files__resources/read. Of those nothing is known: the address may say what the agent has read elsewhere. Where
+// all that the request says is the address or name of something that the server itself has listed, the gate adds
+// _listed: the server learns nothing but that. No tool has such a name: the gate refuses it.
 const listedEnd = "_listed"
 
 // listable are the requests of which the gate says it.
@@ -124,11 +125,16 @@ func cutListed(tool string) (request string, ok bool) {
 // addListed notes what requests for what a server has listed bring in.
 func (b *builder) addListed(server string, response taint.Level) {
 	name, reason := server+allListed, "asks for what the server itself has listed"
-	b.tools[name], b.known[name] = &facts{name: name, response: response, traits: traits{safe: true}, reason: reason}, true
+	b.tools[name], b.known[name] = &facts{
+		name:     name,
+		response: response,
+		traits:   traits{safe: true},
+		reason:   reason,
+	}, true
 }
 
-// listedNames are what a request for what a server has listed counts as, the first that there is: what the owner says of
-// all such requests, or else what holds for all that servers list.
+// listedNames are what a request for what a server has listed counts as, the first that there is: what the owner says
+// of all such requests, or else what holds for all that servers list.
 func listedNames(request string) []string {
 	server, _ := serverOf(request)
 	return []string{request, server + allListed, anyServer + allListed}

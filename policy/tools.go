@@ -166,7 +166,8 @@ func readCard(cell string) (c Card) {
 // manyNames are what arguments are called that many tools share.
 var manyNames = map[string]string{
 	"path": "path file_path filePath file",
-	"whom": "target to recipient recipients targets channel channelId chatId userId user groupId conversationRef sessionKey",
+	"whom": "target to recipient recipients targets channel channelId chatId userId user groupId conversationRef " +
+		"sessionKey",
 }
 
 func addRow(table map[string]*facts, f facts, name string) error {

@@ -67,7 +67,8 @@ var (
 	placeReaders = setOfWords("read read_file ls file_fetch dir_list dir_fetch")
 )
 
-// apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it does.
+// apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it
+// does.
 func (pl *Plan) apply(s *said) (told bool) {
 	for _, r := range pl.rule.trust {
 		if r.fits(s) {
@@ -145,11 +146,13 @@ func within(name string, places []string) bool {
 		return false
 	}
 	return relative(clean) || slices.ContainsFunc(places, func(p string) bool {
-		return below(clean, p) || strings.HasPrefix(clean, "~/") != strings.HasPrefix(p, "~/") && below(byHome(clean), byHome(p))
+		return below(clean, p) ||
+			strings.HasPrefix(clean, "~/") != strings.HasPrefix(p, "~/") && below(byHome(clean), byHome(p))
 	})
 }
 
-// byHome is a path below somebody's home directory as one below ~: the owner may write ~/work, and the agent /home/ann/work.
+// byHome is a path below somebody's home directory as one below ~: the owner may write ~/work, and the agent
+// /home/ann/work.
 func byHome(clean string) string {
 	if rest, ok := strings.CutPrefix(clean, "/root/"); ok {
 		return "~/" + rest
@@ -176,7 +179,8 @@ func relative(clean string) bool {
 // in a way that only a shell or a browser understands, is none. OpenClaw drops an @ before it.
 func cleanPath(name string) (string, bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
-	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") || strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..") {
+	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") ||
+		strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..") {
 		return "", false
 	}
 	return path.Clean(name), true
@@ -197,7 +201,10 @@ func (pl *Plan) sees(c *toolcall.Call, s *said, g ground) {
 		pl.Raise = taint.Worse(pl.Raise, external)
 	}
 	if runtime := s.top("runtime"); pl.rule.name == "sessions_spawn" && runtime != "" && runtime != "subagent" {
-		pl.Raise = taint.Worse(pl.Raise, shared) // an agent of another runtime has tools that this gateway is not asked about
+		pl.Raise = taint.Worse(
+			pl.Raise,
+			shared,
+		) // an agent of another runtime has tools that this gateway is not asked about
 	}
 	pl.acts(c, s, told)
 	if pl.Raise > system {
@@ -211,10 +218,12 @@ func (pl *Plan) sees(c *toolcall.Call, s *said, g ground) {
 
 // shownByDevice are actions of nodes that bring in what a screen or a camera shows.
 var shownByDevice = map[string]bool{
-	"notifications_list": true, "screen_snapshot": true, "screen_record": true, "camera_snap": true, "camera_clip": true, "photos_latest": true,
+	"notifications_list": true, "screen_snapshot": true, "screen_record": true, "camera_snap": true,
+	"camera_clip": true, "photos_latest": true,
 }
 
-// opens says what a tool brings in that looks at what it is given the path or the address of. An address makes the call one of
+// opens says what a tool brings in that looks at what it is given the path or the address of. An address makes the call
+// one of
 // web_fetch by another name. What a model is asked about it goes to a service.
 func (pl *Plan) opens(s *said, g ground, told bool) {
 	files, elsewhere, gets := 0, false, false
@@ -234,7 +243,11 @@ func (pl *Plan) opens(s *said, g ground, told bool) {
 	switch {
 	case gets:
 		pl.Leaves, pl.Raise = true, untrusted
-		pl.tighten(escalation, "This call of "+pl.rule.called()+" fetches an address, which can carry data out", pl.rule.getting)
+		pl.tighten(
+			escalation,
+			"This call of "+pl.rule.called()+" fetches an address, which can carry data out",
+			pl.rule.getting,
+		)
 	case elsewhere && pl.policy.inside != nil:
 		pl.Raise = taint.Worse(pl.Raise, external)
 	case pl.rule.shows && files > 0 && !elsewhere && !told:
@@ -244,7 +257,8 @@ func (pl *Plan) opens(s *said, g ground, told bool) {
 
 var addressParams = setOf("address params")
 
-// inWorkspace reports whether a file is in the agent's workspace where that is not named: a path that is relative and does not
+// inWorkspace reports whether a file is in the agent's workspace where that is not named: a path that is relative and
+// does not
 // lead out, or one in the directory that OpenClaw makes.
 func inWorkspace(name string) bool {
 	clean, ok := cleanPath(name)
@@ -261,7 +275,8 @@ func isAddress(value string) bool {
 	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// readsOthers reports whether the call reads a file that others wrote, or one that is not the owner's where the owner says
+// readsOthers reports whether the call reads a file that others wrote, or one that is not the owner's where the owner
+// says
 // which are.
 func (pl *Plan) readsOthers(s *said, g ground) bool {
 	if pl.Line == nil {
@@ -282,13 +297,15 @@ func (pl *Plan) acts(c *toolcall.Call, s *said, told bool) {
 		by, pl.Leaves, pl.Raise = "its gatewayUrl", true, untrusted
 	case pl.rule.name == "session_status" && strings.TrimSpace(s.top("model")) != "":
 		by = "the model that it sets"
-	case pl.rule.name == "web_fetch" && slices.ContainsFunc(s.names, func(name string) bool { return !pageParams[name] }):
+	case pl.rule.name == "web_fetch" && slices.ContainsFunc(s.names,
+		func(name string) bool { return !pageParams[name] }):
 		by = "an argument that we don't know"
 	case fetches && !told && slices.ContainsFunc(s.args, namesPrivate):
 		by = "its address, which may be in your own network"
 	case strings.HasPrefix(pl.rule.name, serverPrefix) && pl.rule.safe && pl.saves(s):
 		by = "the file that it writes"
-	case pathTools[pl.rule.name] && c.Context.Platform != "linux" && c.Context.Platform != "darwin" && !strings.HasPrefix(c.Context.Workspace, "/") &&
+	case pathTools[pl.rule.name] && c.Context.Platform != "linux" && c.Context.Platform != "darwin" &&
+		!strings.HasPrefix(c.Context.Workspace, "/") &&
 		slices.ContainsFunc(s.files(pl.rule.name), namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
@@ -316,18 +333,22 @@ func namesShare(name string) bool {
 	return strings.HasPrefix(name, "//") && len(name) > 2 && name[2] != '/'
 }
 
-// namesPrivate reports whether an argument is, or a text for a model has, an address that is no page under a public name.
+// namesPrivate reports whether an argument is, or a text for a model has, an address that is no page under a public
+// name.
 func namesPrivate(a argument) bool {
 	if a.name == "url" && !strings.Contains(a.value, "://") && !isAddress(a.value) {
 		a.value = "https://" + a.value
 	}
-	return slices.ContainsFunc(strings.FieldsFunc(a.value, func(c rune) bool { return c <= ' ' || strings.ContainsRune("<>\"'`()[]", c) }), func(word string) bool {
-		return isAddress(word) && !isPage(strings.TrimRight(word, ".,;:!?"))
-	})
+	return slices.ContainsFunc(
+		strings.FieldsFunc(a.value, func(c rune) bool { return c <= ' ' || strings.ContainsRune("<>\"'`()[]", c) }),
+		func(word string) bool {
+			return isAddress(word) && !isPage(strings.TrimRight(word, ".,;:!?"))
+		},
+	)
 }
 
-// isPage reports whether an address is a page under a public name. One in the owner's own network may do something when it is
-// merely opened, such as a router's; an address in numbers counts as such.
+// isPage reports whether an address is a page under a public name. One in the owner's own network may do something when
+// it is merely opened, such as a router's; an address in numbers counts as such.
 func isPage(address string) bool {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -340,5 +361,7 @@ func isPage(address string) bool {
 }
 
 // privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
-var privateEndings = strings.Fields(`.local .localhost .localdomain .internal .intranet .lan .home .corp .private .onion .arpa .svc .cluster
-	.fritz.box .nip.io .sslip.io .localtest.me .lvh.me .vcap.me`)
+var privateEndings = strings.Fields(
+	`.local .localhost .localdomain .internal .intranet .lan .home .corp .private .onion .arpa .svc .cluster
+	.fritz.box .nip.io .sslip.io .localtest.me .lvh.me .vcap.me`,
+)

@@ -14,9 +14,10 @@ type Writing uint8
 // What a call may write.
 const (
 	WritesNothing Writing = iota
-	WritesShown           // what the call says, or makes of what is here: seen by the person who allows it and reads all of it
-	WritesInstall         // packages: seen in a clean conversation, or by the person who allows it
-	WritesUnseen          // what it brings in, or we can't tell
+	// what the call says, or makes of what is here: seen by the person who allows it and reads all of it
+	WritesShown
+	WritesInstall // packages: seen in a clean conversation, or by the person who allows it
+	WritesUnseen  // what it brings in, or we can't tell
 )
 
 // fileWriters are the tools that write the files which they name, and nothing else. fileReaders show what is in files.
@@ -26,8 +27,12 @@ var (
 	fileReaders   = setOfWords("read read_file grep pdf view_image image file_fetch dir_fetch memory_get")
 	unseenWriters = setOfWords("file_write computer dir_fetch plugins openclaw skill_workshop")
 	savers        = setOfWords("browser canvas nodes transcripts image_generate video_generate music_generate tts " +
-		"mcp__playwright__browser_snapshot mcp__playwright__browser_take_screenshot mcp__playwright__browser_console_messages mcp__playwright__browser_network_requests")
-	savingParams = setOfWords("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile destination dest")
+		"mcp__playwright__browser_snapshot mcp__playwright__browser_take_screenshot " +
+		"mcp__playwright__browser_console_messages mcp__playwright__browser_network_requests")
+	savingParams = setOfWords(
+		"path outpath outputpath savepath saveto downloadpath downloaddir filepath filename file out output outfile " +
+			"destination dest",
+	)
 )
 
 // writing says what a call may write. A tool that acts and is not in our table may write anything.
@@ -63,22 +68,26 @@ var (
 	othersWrote = patternsOf("others wrote")
 )
 
-// writesForLater reports whether a call writes a file that runs later, or that agents obey later. A lasting yes to writing is
-// none for these.
+// writesForLater reports whether a call writes a file that runs later, or that agents obey later. A lasting yes to
+// writing is none for these.
 func (pl *Plan) writesForLater(s *said) bool {
 	if !fileWriters[pl.rule.name] {
 		return false
 	}
 	files := s.files(pl.rule.name)
 	return len(files) == 0 || slices.ContainsFunc(files, func(name string) bool {
-		return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '/' || c == '\\' }), func(part string) bool { return runsLater[part] })
+		return slices.ContainsFunc(
+			strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c == '/' || c == '\\' }),
+			func(part string) bool { return runsLater[part] },
+		)
 	})
 }
 
 // fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
 func (g *ground) fromOthers(name string) bool {
 	if name == "" || !strings.ContainsAny(name, "./~$\\") && !strings.Contains(g.start, "/.") {
-		if rest, ok := inHome(strings.ToLower(g.start)); !ok || !strings.Contains(rest, "/") && !othersWrote.names[rest] {
+		if rest, ok := inHome(strings.ToLower(g.start)); !ok ||
+			!strings.Contains(rest, "/") && !othersWrote.names[rest] {
 			return false // most words name nothing
 		}
 	}

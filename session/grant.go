@@ -22,12 +22,14 @@ type Grant struct {
 	Agent        string
 	Session      string
 	Run          string // set for a grant that ends with the run
-	Like         string // set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments they have; or [Exactly] one
-	ID           string // of the card it was given on
-	By           string // the people who gave it, as they are called
-	IDs          string // the ids that each of them gave it with; empty: not known
-	Until        time.Time
-	Level        taint.Level
+	// set for a grant that covers less than all calls of the tool: calls like one, by where they go and what arguments
+	// they have; or [Exactly] one
+	Like  string
+	ID    string // of the card it was given on
+	By    string // the people who gave it, as they are called
+	IDs   string // the ids that each of them gave it with; empty: not known
+	Until time.Time
+	Level taint.Level
 }
 
 // Field is the key of a grant with this coverage in its conversation: the
@@ -65,8 +67,8 @@ func Exactly(digest string) string { return exactly + digest }
 // ExactlyShown is Exactly with the call as people may read it, for a grant that outlives the card it was given on.
 func ExactlyShown(digest, shown string) string { return exactly + digest + "\n" + shown }
 
-// StandingLike is the Like of a standing consent for calls like one. It holds for days: in every conversation of the agent where the grant
-// names none, otherwise in that one.
+// StandingLike is the Like of a standing consent for calls like one. It holds for days: in every conversation of the
+// agent where the grant names none, otherwise in that one.
 func StandingLike(like string) string { return standingMark + like }
 
 const exactly, standingMark = "exactly ", "everywhere "
@@ -105,7 +107,10 @@ var ErrForged = errors.New("session: a stored grant does not carry this server's
 func (g *Grant) Value(key hmac.Key) string {
 	until := strconv.FormatInt(g.Until.Unix(), 10)
 	level := strconv.Itoa(int(g.Level))
-	return strings.Join([]string{until, level, g.ID, hex.EncodeToString([]byte(g.Givers())), g.seal(key, until, level), g.cover()}, "|")
+	return strings.Join(
+		[]string{until, level, g.ID, hex.EncodeToString([]byte(g.Givers())), g.seal(key, until, level), g.cover()},
+		"|",
+	)
 }
 
 // Open reads a stored value into a grant that names what a call needs, and checks
@@ -145,7 +150,9 @@ func ReadGrant(key hmac.Key, value string) (Grant, error) {
 	until, errUntil := strconv.ParseInt(f[0], 10, 64)
 	level, errLevel := strconv.ParseUint(f[1], 10, 8)
 	by, errBy := hex.DecodeString(f[3])
-	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[3] != hex.EncodeToString(by) || bytes.HasSuffix(by, []byte("\n")) || f[5] != g.cover() {
+	if errUntil != nil || errLevel != nil || errBy != nil || level >= taint.Levels || f[3] != hex.EncodeToString(by) ||
+		bytes.HasSuffix(by, []byte("\n")) ||
+		f[5] != g.cover() {
 		return Grant{}, ErrForged
 	}
 	g.Until, g.Level, g.ID = time.Unix(until, 0), taint.Level(level), f[2]

@@ -30,7 +30,9 @@ func TestAGrantSaysWhatItCovers(t *testing.T) {
 	given := someGrant()
 	given.Run = "r.1|x"
 	read, err := session.ReadGrant(serverKey, given.Value(serverKey))
-	if err != nil || read.Tool != given.Tool || read.Conversation != given.Conversation || read.Run != given.Run || read.Name() != given.Name() || read.By != given.By {
+	if err != nil || read.Tool != given.Tool || read.Conversation != given.Conversation || read.Run != given.Run ||
+		read.Name() != given.Name() ||
+		read.By != given.By {
 		t.Errorf("given %+v, read %+v, %v", given, read, err)
 	}
 }
@@ -38,10 +40,12 @@ func TestAGrantSaysWhatItCovers(t *testing.T) {
 func TestAGrantCoversNothingElse(t *testing.T) {
 	given := someGrant()
 	given.Like = session.Exactly("git log")
-	for what, like := range map[string]string{"all of the tool": "", "another call": session.Exactly("git push"), "a destination": "git log"} {
+	for what, like := range map[string]string{"all of the tool": "", "another call": session.Exactly("git push"),
+		"a destination": "git log"} {
 		needs := coverage(given)
 		needs.Like = like
-		if err := needs.Open(serverKey, given.Value(serverKey)); !errors.Is(err, session.ErrForged) || needs.Field() == given.Field() {
+		if err := needs.Open(serverKey, given.Value(serverKey)); !errors.Is(err, session.ErrForged) ||
+			needs.Field() == given.Field() {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -93,7 +97,14 @@ func TestH26AGrantHoldsOnlyWhereItWasGiven(t *testing.T) {
 func TestH30AGrantWrittenIntoTheStoreIsNone(t *testing.T) {
 	given := someGrant()
 	value := given.Value(serverKey)
-	forged := []string{"", "allow", value + "|", value + ".00", given.Value(hmac.Key(strings.Repeat("k", 32))), given.Value(nil)}
+	forged := []string{
+		"",
+		"allow",
+		value + "|",
+		value + ".00",
+		given.Value(hmac.Key(strings.Repeat("k", 32))),
+		given.Value(nil),
+	}
 	for i := range value {
 		forged = append(forged, value[:i], value[i+1:], value[:i]+string(value[i]^1)+value[i+1:])
 	}

@@ -77,15 +77,19 @@ type Context struct {
 	Trigger         string        `json:"trigger,omitzero"`
 	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
 	UserMessages    []UserMessage `json:"userMessages,omitzero"`
-	WaitMs          int64         `json:"waitMs,omitzero"`      // how long the caller can wait, at most [MaxWaitMs]
-	SecretsRead     bool          `json:"secretsRead,omitzero"` // the runtime found a secret in what a tool returned, and could not report it
-	Edits           bool          `json:"edits,omitzero"`       // the runtime runs the params of an allow instead of those that it asked about
+	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+	// the runtime found a secret in what a tool returned, and could not report it
+	SecretsRead bool `json:"secretsRead,omitzero"`
+	// the runtime runs the params of an allow instead of those that it asked about
+	Edits bool `json:"edits,omitzero"`
 
-	Workspace string `json:"workspace,omitzero"` // where a coding agent was started, or the workspace of an agent, as hook or plugin says
+	// where a coding agent was started, or the workspace of an agent, as hook or plugin says
+	Workspace string `json:"workspace,omitzero"`
 	Platform  string `json:"platform,omitzero"`  // the system on which commands run, such as linux, darwin or win32
 	Directory string `json:"directory,omitzero"` // where it works now: people read it, and their yes is bound to it
 
-	spelled [4]string // the names of sessions and agents as they were sent, where that is not their one spelling; see keys
+	// the names of sessions and agents as they were sent, where that is not their one spelling; see keys
+	spelled [4]string
 }
 
 // Provenance says where the input of the run came from. On the wire it is a
@@ -265,7 +269,8 @@ func (c *Context) OddKeys() bool {
 // MaxEdited is how many bytes the params may have that a person puts in the place of a call's own.
 const MaxEdited = 32 << 10
 
-// ReadParams reads params that a person wrote, as strictly as those of a body, and returns them without white space. Every error is a [*Malformed].
+// ReadParams reads params that a person wrote, as strictly as those of a body, and returns them without white space.
+// Every error is a [*Malformed].
 func ReadParams(text []byte) (jsontext.Value, error) {
 	if len(text) > MaxEdited {
 		return nil, malformed("The arguments must be at most 32 KiB.")

@@ -141,7 +141,8 @@ func dies(t *testing.T, l *lab, n int, before bool) bool {
 		t.Errorf("%s: after a no: %+v", where, again)
 	}
 	passed := 0
-	for _, c := range []*toolcall.Call{yes, call("y2", "exec", `{"command":"touch x"}`), call("y3", "exec", `{"command":"touch x"}`)} {
+	for _, c := range []*toolcall.Call{yes, call("y2", "exec", `{"command":"touch x"}`), call("y3", "exec",
+		`{"command":"touch x"}`)} {
 		if l.verify(c).Allow {
 			passed++
 		}

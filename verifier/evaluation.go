@@ -159,8 +159,8 @@ func (t *evaluation) grants() []session.Grant {
 	return all
 }
 
-// everyCommand reports whether a yes for a while to any call of the tool may cover this one: no command that reaches the network,
-// and none that says more than where it starts.
+// everyCommand reports whether a yes for a while to any call of the tool may cover this one: no command that reaches
+// the network, and none that says more than where it starts.
 func (t *evaluation) everyCommand() bool {
 	return t.plan.Line == nil || t.plan.Grantable && t.plan.Plain && !t.plan.Line.Network
 }

@@ -51,7 +51,10 @@ var labs = map[string]func(dir string) (*lab, func(), error){
 	"sqlite": func(dir string) (*lab, func(), error) {
 		var clock atomic.Int64
 		clock.Store(labStart.UnixMilli())
-		l := &lab{now: func() time.Time { return time.UnixMilli(clock.Load()) }, advance: func(d time.Duration) { clock.Add(d.Milliseconds()) }}
+		l := &lab{
+			now:     func() time.Time { return time.UnixMilli(clock.Load()) },
+			advance: func(d time.Duration) { clock.Add(d.Milliseconds()) },
+		}
 		s, err := sqlite.Open(filepath.Join(dir, "verifier.db"), sqlite.Options{Now: l.now, Timeout: patient})
 		if err != nil {
 			return nil, nil, err
@@ -117,7 +120,8 @@ func (l *lab) start() (*process, error) {
 	}
 	desk, err := approval.NewDesk(approval.Options{
 		Together: time.Millisecond,
-		Key:      serverKey, Store: l.store, Record: sink, Inbox: true, Visible: func(*approval.Ask) bool { return true },
+		Key:      serverKey, Store: l.store, Record: sink, Inbox: true,
+		Visible: func(*approval.Ask) bool { return true },
 		Terms: approval.Terms{
 			Config: approval.Config{MaxOpen: 100, MaxPromptsPerHour: 1000},
 			People: []approval.Person{{Name: "owner", IDs: []string{ownerID}}},
@@ -128,14 +132,18 @@ func (l *lab) start() (*process, error) {
 	}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor },
-		Store: l.store, StoreWait: patient, Record: sink, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants, Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
+		Store: l.store, StoreWait: patient, Record: sink, Desk: desk, Pauses: desk.Pauses, Grants: desk.Grants,
+		Consents: desk.Consents, Visible: func(*approval.Ask) bool { return true }, Key: serverKey,
 	})
 	return &process{desk, v}, err
 }
 
 // answer is the owner's, to a card by its reference.
 func (p *process) answer(ref string, allow bool, scope approval.Scope) (approval.Kind, error) {
-	o, err := p.desk.Answer(context.Background(), approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: allow, Scope: scope})
+	o, err := p.desk.Answer(
+		context.Background(),
+		approval.Answer{ID: ownerID, Via: "terminal", Ref: ref, Allow: allow, Scope: scope},
+	)
 	return o.Kind, err
 }
 

@@ -8,21 +8,24 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// workspace knows whether a person has seen all that was written into a client's workspace. What can't be looked up was not seen.
+// workspace knows whether a person has seen all that was written into a client's workspace. What can't be looked up was
+// not seen.
 type workspace struct {
 	o    *Options
 	hide *hiding
 }
 
-// workspaceOf is where it is kept that files were written unseen: with the workspace of a client, which its conversations
-// share, as what a conversation of its own has read. Both stores keep that, and the owner's reset forgets it.
+// workspaceOf is where it is kept that files were written unseen: with the workspace of a client, which its
+// conversations share, as what a conversation of its own has read. Both stores keep that, and the owner's reset forgets
+// it.
 func workspaceOf(client string) session.Conversation {
 	return session.Conversation{Client: client, Key: "(workspace)"}
 }
 
-// wrote notes, before the call is allowed, that it may write what no person has seen: a call in a conversation in which others
-// than the owner speak, or that brings in what others wrote. Excepted are an install that passes in a clean conversation or by a
-// person's word, and a call to which a person has said yes, whose card showed all of it, and which brings nothing in.
+// wrote notes, before the call is allowed, that it may write what no person has seen: a call in a conversation in which
+// others than the owner speak, or that brings in what others wrote. Excepted are an install that passes in a clean
+// conversation or by a person's word, and a call to which a person has said yes, whose card showed all of it, and which
+// brings nothing in.
 func (w *workspace) wrote(ctx context.Context, t *evaluation) *denial {
 	switch {
 	case taint.Worse(t.view.Level, t.plan.Raise) < taint.Shared,
@@ -57,7 +60,14 @@ func (w *workspace) unseen(ctx context.Context, t *evaluation) bool {
 	defer cancel()
 	what, err := w.o.Store.Exposed(ctx, workspaceOf(t.call.Client))
 	if err != nil {
-		w.o.Log.WarnContext(ctx, "it could not be looked up what was written into the workspace", "request", w.hide.request(t.call), "err", err)
+		w.o.Log.WarnContext(
+			ctx,
+			"it could not be looked up what was written into the workspace",
+			"request",
+			w.hide.request(t.call),
+			"err",
+			err,
+		)
 	}
 	return err != nil || what != ""
 }

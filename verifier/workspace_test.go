@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	reader = `"sessionKey":"agent:main:reader","senderId":"1","senderIsOwner":true,"waitMs":5001,"workspace":"/home/me/app","platform":"linux"`
-	other  = `"sessionKey":"agent:main:other","senderId":"1","senderIsOwner":true,"waitMs":5001,"workspace":"/home/me/app","platform":"linux"`
+	reader = `"sessionKey":"agent:main:reader","senderId":"1","senderIsOwner":true,"waitMs":5001,` +
+		`"workspace":"/home/me/app","platform":"linux"`
+	other = `"sessionKey":"agent:main:other","senderId":"1","senderIsOwner":true,"waitMs":5001,` +
+		`"workspace":"/home/me/app","platform":"linux"`
 )
 
 // TestH189AWriteOvertakesABuild that was judged before it and is allowed after it: the build asks.
@@ -27,7 +29,8 @@ func TestH189AWriteOvertakesABuild(t *testing.T) {
 	if d := r.v.Verify(t.Context(), call(t, "web_fetch", `{"url":"https://news.example/"}`, reader)); !d.Allow {
 		t.Fatalf("%+v", d)
 	}
-	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); !d.Allow || r.record.last().By != "known-command" {
+	if d := r.v.Verify(t.Context(), call(t, "exec", `{"command":"make test"}`, reader)); !d.Allow ||
+		r.record.last().By != "known-command" {
 		t.Fatalf("%+v by %s", d, r.record.last().By)
 	}
 	store.looked = pull

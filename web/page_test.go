@@ -36,10 +36,12 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 			for i := 0; i < len(want.add); i += 2 {
 				form.Set(want.add[i], want.add[i+1])
 			}
-			if got := b.do(http.MethodPost, "answer", form, nil); got.status != http.StatusOK || !strings.Contains(got.body, want.told) {
+			if got := b.do(http.MethodPost, "answer", form, nil); got.status != http.StatusOK ||
+				!strings.Contains(got.body, want.told) {
 				t.Errorf("the page says %d\n%s", got.status, got.body)
 			}
-			if got := <-ruling; got.Yes != want.yes || got.Scope.Minutes != want.min || got.Reason != want.why || got.Denied == want.yes {
+			if got := <-ruling; got.Yes != want.yes || got.Scope.Minutes != want.min || got.Reason != want.why ||
+				got.Denied == want.yes {
 				t.Errorf("the ruling: %+v", got)
 			}
 		})
@@ -53,7 +55,8 @@ func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 		a.Shown, a.Every = jsontext.Value(`{"command":"git log > out.txt"}`), true
 	})
 	b := r.owner()
-	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") || !strings.Contains(list, "Allow exec in this conversation for") {
+	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") ||
+		!strings.Contains(list, "Allow exec in this conversation for") {
 		t.Errorf("the list has\n%s", list)
 	}
 	cards, _, err := r.desk.Waiting(t.Context())
@@ -67,7 +70,10 @@ func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 	}
 	form := b.form(wider, "30 min")
 	form.Set("minutes", "30")
-	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(got.body, "Approved for 30 minutes by owner") {
+	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(
+		got.body,
+		"Approved for 30 minutes by owner",
+	) {
 		t.Errorf("the page says\n%s", got.body)
 	}
 	if got := <-ruling; !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
@@ -141,7 +147,8 @@ func TestTheAgentIsPausedFromThePage(t *testing.T) {
 	if !strings.Contains(got.body, "paused by owner (page)") || r.desk.Pauses.Text() == "" {
 		t.Errorf("pause: %s", got.body)
 	}
-	if got := b.post("say", "what", "resume"); !strings.Contains(got.body, "resumed by owner (page)") || r.desk.Pauses.Text() != "" {
+	if got := b.post("say", "what", "resume"); !strings.Contains(got.body, "resumed by owner (page)") ||
+		r.desk.Pauses.Text() != "" {
 		t.Errorf("resume: %s", got.body)
 	}
 	if got := b.post("say", "what", ".reset-trust"); got.status != http.StatusUnprocessableEntity {
@@ -204,7 +211,8 @@ func TestAPageHearsOfACallWhenItComesAndWhenItIsAnswered(t *testing.T) {
 		t.Errorf("now: %s", now)
 	}
 	r.ask(func(a *approval.Ask) { a.Tool = "message" })
-	if rest := s.next(t, "rest"); !strings.Contains(rest, "Send a message") || !strings.Contains(rest, `data-count="2"`) {
+	if rest := s.next(t, "rest"); !strings.Contains(rest, "Send a message") ||
+		!strings.Contains(rest, `data-count="2"`) {
 		t.Errorf("rest: %s", rest)
 	}
 	b.do(http.MethodPost, "answer", b.form(b.get("").body, "Deny"), nil)
@@ -305,7 +313,8 @@ func TestTheFirstViewIsSmallAndAsksNobodyElse(t *testing.T) {
 		t.Errorf("the first view has %d bytes, unpacked", total)
 	}
 	t.Logf("the first view has %d bytes, unpacked", total)
-	if got := b.get("manifest.webmanifest"); !jsontext.Value(got.body).IsValid() || got.header.Get("Content-Type") != "application/manifest+json" {
+	if got := b.get("manifest.webmanifest"); !jsontext.Value(got.body).IsValid() ||
+		got.header.Get("Content-Type") != "application/manifest+json" {
 		t.Errorf("the manifest: %s", got.body)
 	}
 }

@@ -279,7 +279,8 @@ func (k *passkeys) addKey(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-const keyAdded = "A passkey of %s was added on the page from %s. It logs in. If you can't explain it, remove it on your page, and change the token."
+const keyAdded = "A passkey of %s was added on the page from %s. It logs in. " +
+	"If you can't explain it, remove it on your page, and change the token."
 
 func whyNot(err error) string {
 	switch {

@@ -115,7 +115,8 @@ func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id st
 // entryNamed is the one call of a list that is named by its number and waits, from 1; 0: all of the card is meant.
 func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
 	n, err := strconv.Atoi(call)
-	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 || channels.Answered(&c.Questions[n-1]) {
+	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 ||
+		channels.Answered(&c.Questions[n-1]) {
 		return 0
 	}
 	return n
@@ -135,7 +136,11 @@ func (q *questions) like(ctx context.Context, c *approval.Card, o approval.Outco
 }
 
 // named finds the open question that a form names. Where there is none, it shows what there is.
-func (q *questions) named(w http.ResponseWriter, r *http.Request, m *member) (c *approval.Card, o approval.Outcome, now time.Time, ok bool) {
+func (q *questions) named(
+	w http.ResponseWriter,
+	r *http.Request,
+	m *member,
+) (c *approval.Card, o approval.Outcome, now time.Time, ok bool) {
 	id := r.PostFormValue("card")
 	c, o, now, err := q.o.Desk.Look(r.Context(), id)
 	switch {
@@ -158,7 +163,14 @@ const (
 
 // answer takes a tap. It reads the form and passes it on; the desk decides.
 func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
-	a := approval.Answer{ID: m.id(), Via: Via, Handle: r.PostFormValue("handle"), Reason: r.PostFormValue("reason"), Params: r.PostFormValue("params"), Always: alwaysOf(r)}
+	a := approval.Answer{
+		ID:     m.id(),
+		Via:    Via,
+		Handle: r.PostFormValue("handle"),
+		Reason: r.PostFormValue("reason"),
+		Params: r.PostFormValue("params"),
+		Always: alwaysOf(r),
+	}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
 		a.Scope.Minutes = minutes
 	}
@@ -176,7 +188,8 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		q.one(w, r, m, o.Card.ID, told(o))
 	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:
-		s := said{Text: o.Text, Tone: good} // the call was allowed, and the text says what became of the standing consent
+		// the call was allowed, and the text says what became of the standing consent
+		s := said{Text: o.Text, Tone: good}
 		if err != nil {
 			s.Tone = odd
 		}
@@ -242,19 +255,44 @@ func (q *questions) edit(w http.ResponseWriter, r *http.Request, m *member) {
 		q.one(w, r, m, c.ID, said{Text: why, Tone: odd})
 		return
 	}
-	v.Handle, v.Tool, v.Text = c.Handle(approval.EditCall), toolName(c.Questions[0].Ask.Tool), cmp.Or(r.PostFormValue("params"), text)
+	v.Handle, v.Tool, v.Text = c.Handle(
+		approval.EditCall,
+	), toolName(
+		c.Questions[0].Ask.Tool,
+	), cmp.Or(
+		r.PostFormValue("params"),
+		text,
+	)
 	v.Masked = redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0
 	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
 }
 
 // editAgain shows what a person wrote with why it can't be taken.
-func (q *questions) editAgain(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
-	v := editView{ID: o.Card.ID, Tool: toolName(o.Card.Questions[0].Ask.Tool), Handle: a.Handle, Text: a.Params, Masked: redact.HasMask(a.Params)}
+func (q *questions) editAgain(
+	w http.ResponseWriter,
+	r *http.Request,
+	m *member,
+	a approval.Answer,
+	o *approval.Outcome,
+) {
+	v := editView{
+		ID:     o.Card.ID,
+		Tool:   toolName(o.Card.Questions[0].Ask.Tool),
+		Handle: a.Handle,
+		Text:   a.Params,
+		Masked: redact.HasMask(a.Params),
+	}
 	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Said: told(*o), Edit: v})
 }
 
 // confirmEdit shows what a person makes of a call, all of it, before it counts.
-func (q *questions) confirmEdit(w http.ResponseWriter, r *http.Request, m *member, a approval.Answer, o *approval.Outcome) {
+func (q *questions) confirmEdit(
+	w http.ResponseWriter,
+	r *http.Request,
+	m *member,
+	a approval.Answer,
+	o *approval.Outcome,
+) {
 	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Risks: o.Edit.Ask.Risks}
 	for _, c := range o.Edit.Changes {
 		for _, text := range []*string{&c.Name, &c.Was, &c.Is} {

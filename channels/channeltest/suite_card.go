@@ -13,26 +13,31 @@ import (
 // cardSpecs say what is on a card and what it turns into.
 func cardSpecs() []spec {
 	return []spec{
-		{"a card of which not all can be read has a button that opens it on your page, and no other has", func(b *bench) {
-			r := newRig(b, b.platform, nil)
-			r.ask(r.desk, call{tool: "exec", params: plainExec})
-			if _, linked := r.card(0).Button(channels.PageLabel); linked {
-				b.Error("a card that shows all of the call links to the page")
-			}
-			r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000)), session: "long"})
-			m := r.card(1)
-			link, linked := m.Button(channels.PageLabel)
-			cards, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID)
-			if err != nil || len(cards) != 2 {
-				b.Fatalf("%d cards, %v", len(cards), err)
-			}
-			at := slices.IndexFunc(cards, func(c *approval.Card) bool { return strings.Contains(m.Text, c.Ref()) })
-			if at < 0 || !linked || link.URL != "https://verifier.lan/page/cards/"+cards[at].ID || link.Data != "" && r.p.Name() != "slack" {
-				b.Errorf("the buttons are %+v", m.Buttons)
-			}
-		}},
+		{
+			"a card of which not all can be read has a button that opens it on your page, and no other has",
+			func(b *bench) {
+				r := newRig(b, b.platform, nil)
+				r.ask(r.desk, call{tool: "exec", params: plainExec})
+				if _, linked := r.card(0).Button(channels.PageLabel); linked {
+					b.Error("a card that shows all of the call links to the page")
+				}
+				r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000)), session: "long"})
+				m := r.card(1)
+				link, linked := m.Button(channels.PageLabel)
+				cards, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID)
+				if err != nil || len(cards) != 2 {
+					b.Fatalf("%d cards, %v", len(cards), err)
+				}
+				at := slices.IndexFunc(cards, func(c *approval.Card) bool { return strings.Contains(m.Text, c.Ref()) })
+				if at < 0 || !linked || link.URL != "https://verifier.lan/page/cards/"+cards[at].ID ||
+					link.Data != "" && r.p.Name() != "slack" {
+					b.Errorf("the buttons are %+v", m.Buttons)
+				}
+			},
+		},
 		{"an address of the page that the platform does not take costs the card nothing but its link", func(b *bench) {
-			r := newRigWithPage(b, b.platform, "http://phone/page/cards/", nil) // Telegram, and our fake of it, refuse such a link
+			// Telegram, and our fake of it, refuse such a link
+			r := newRigWithPage(b, b.platform, "http://phone/page/cards/", nil)
 			r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("x", 4000))})
 			m := r.card(0)
 			if _, ok := m.Button("Deny"); !ok {
@@ -53,7 +58,8 @@ func cardSpecs() []spec {
 				}
 			}
 			wantButtons(b, m, "Allow once", "Deny", "More…")
-			if code := r.codeOf(m); len(code) != 8 || strings.Contains(buttonData(m), code) || strings.Contains(m.Text, code) {
+			if code := r.codeOf(m); len(code) != 8 || strings.Contains(buttonData(m), code) ||
+				strings.Contains(m.Text, code) {
 				b.Errorf("the code %q, the buttons %+v", code, m.Buttons)
 			}
 		}},
@@ -119,11 +125,15 @@ func cardSpecs() []spec {
 		}},
 		{"commands that do the same can be allowed beside what that covers", func(b *bench) {
 			r := newRig(b, b.platform, nil)
-			v := r.ask(r.desk, call{tool: "exec", params: `{"command":"git log -3","workdir":"/home/me/app"}`, edit: sameKind})
+			v := r.ask(
+				r.desk,
+				call{tool: "exec", params: `{"command":"git log -3","workdir":"/home/me/app"}`, edit: sameKind},
+			)
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
-			for _, want := range []string{"Allow 30 min covers every exec in this conversation, except what reaches the network", ".approve exec " + r.codeOf(m) + " 30"} {
+			for _, want := range []string{"Allow 30 min covers every exec in this conversation, except what reaches " +
+				"the network", ".approve exec " + r.codeOf(m) + " 30"} {
 				if !strings.Contains(everything(d), want) {
 					b.Errorf("no %q behind More\n%s", want, everything(d))
 				}
@@ -171,10 +181,13 @@ func cardSpecs() []spec {
 			r.card(2)
 			told := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve all "+code))
 			is, waits, found := strings.Cut(told, "Still waiting, not answered by this:")
-			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: two") || !strings.Contains(is, "Run: three") || strings.Contains(is, "four") {
+			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: two") ||
+				!strings.Contains(is, "Run: three") ||
+				strings.Contains(is, "four") {
 				b.Errorf("the answer does not name the calls of the list:\n%s", told)
 			}
-			if !strings.Contains(waits, "Run: four") || strings.Contains(waits, "two") || strings.Contains(waits, "three") {
+			if !strings.Contains(waits, "Run: four") || strings.Contains(waits, "two") ||
+				strings.Contains(waits, "three") {
 				b.Errorf("the answer does not say what still waits:\n%s", told)
 			}
 			for _, v := range []<-chan verdict{second, third} {
@@ -246,7 +259,10 @@ func cardSpecs() []spec {
 			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "Allow once")
-			r.until("the card shows one approval", func() bool { return strings.Contains(r.now(m).Text, "1 of 2: alice approved once") })
+			r.until(
+				"the card shows one approval",
+				func() bool { return strings.Contains(r.now(m).Text, "1 of 2: alice approved once") },
+			)
 			wantButtons(b, r.now(m), "Allow once", "Deny", "More…")
 			r.tap(r.who.Bob, r.now(m), "Allow once")
 			if got := r.get(v); !got.Yes {
@@ -260,7 +276,10 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.until("the desk knows where the card is", r.known)
 			r.desk.Stop()
-			r.until("the card says that the gateway stopped", func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") })
+			r.until(
+				"the card says that the gateway stopped",
+				func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") },
+			)
 		}},
 		{"a card that is on its way when the gateway stops says so when it has arrived", func(b *bench) {
 			release := b.platform.Hold()
@@ -269,7 +288,10 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.desk.Stop()
 			release()
-			r.until("the card says that the gateway stopped", func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") })
+			r.until(
+				"the card says that the gateway stopped",
+				func() bool { return strings.Contains(r.now(m).Text, "The gateway has stopped") },
+			)
 		}},
 	}
 }

@@ -18,10 +18,13 @@ func TestASignedAllowLetsTheCallPassInTheAgentsForm(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", agent, got, want)
 		}
 		h := r.g.last(t, "/verify")
-		if name := h.body.Tool.Name; name != "exec" && name != "exec_open" || string(h.body.Tool.Params) != `{"command":"date","workdir":"/srv/app"}` {
+		if name := h.body.Tool.Name; name != "exec" && name != "exec_open" ||
+			string(h.body.Tool.Params) != `{"command":"date","workdir":"/srv/app"}` {
 			t.Errorf("%s asks about %s %s", agent, h.body.Tool.Name, h.body.Tool.Params)
 		}
-		if c := h.body.Context; c["sessionKey"] != "agent:"+agent+":s1" || c["sessionId"] != "s1" || c["agentId"] != agent || c["senderIsOwner"] != nil {
+		if c := h.body.Context; c["sessionKey"] != "agent:"+agent+":s1" || c["sessionId"] != "s1" ||
+			c["agentId"] != agent ||
+			c["senderIsOwner"] != nil {
 			t.Errorf("%s: context %v", agent, c)
 		}
 	}
@@ -32,7 +35,9 @@ func TestASignedDenyCarriesItsReason(t *testing.T) {
 	r.g.says(`{"decision":"deny","reason":"Not permitted here (ref 7Q4K).","ref":"7Q4K","question":"q"}`)
 	for agent, tool := range everyAgent {
 		got := r.run(agent, callOf(agent, tool, date))
-		if got.code != 0 || !strings.Contains(got.stdout, "deny") || !strings.Contains(got.stdout, "Not permitted here (ref 7Q4K).") || strings.Contains(got.stdout, `"ask"`) {
+		if got.code != 0 || !strings.Contains(got.stdout, "deny") ||
+			!strings.Contains(got.stdout, "Not permitted here (ref 7Q4K).") ||
+			strings.Contains(got.stdout, `"ask"`) {
 			t.Errorf("%s: %+v", agent, got)
 		}
 	}
@@ -59,7 +64,8 @@ func TestWhatAToolReturnedIsTheFingerprintsOfIt(t *testing.T) {
 		}
 		h := r.g.last(t, "/hooks/after_tool_call")
 		e := h.body.Event
-		if e["toolName"] != "web_fetch" || e["origin"] != "pages.example" || e["secret"] != nil || len(texts(e["fingerprints"])) != 1 {
+		if e["toolName"] != "web_fetch" || e["origin"] != "pages.example" || e["secret"] != nil ||
+			len(texts(e["fingerprints"])) != 1 {
 			t.Errorf("%s: %v", agent, e)
 		}
 		for _, v := range texts([]any{e["contentHash"], e["origin"], h.body.Context}) {
@@ -68,7 +74,11 @@ func TestWhatAToolReturnedIsTheFingerprintsOfIt(t *testing.T) {
 			}
 		}
 	}
-	r.run("codex", `{"session_id":"s1","cwd":"/w","turn_id":"t1","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"x"},"tool_response":"AKIAIOSFODNN7EXAMPLE","tool_use_id":"c1"}`)
+	r.run(
+		"codex",
+		`{"session_id":"s1","cwd":"/w","turn_id":"t1","hook_event_name":"PostToolUse","tool_name":"Bash",`+
+			`"tool_input":{"command":"x"},"tool_response":"AKIAIOSFODNN7EXAMPLE","tool_use_id":"c1"}`,
+	)
 	if h := r.g.last(t, "/hooks/after_tool_call"); h.body.Event["secret"] != true || h.body.Context["runId"] != "t1" {
 		t.Errorf("%v", h.body)
 	}
@@ -94,11 +104,13 @@ func TestASubagentIsAChildOfItsSession(t *testing.T) {
 	r := newRig(t)
 	event := strings.Replace(callOf("claude-code", "Bash", date), `"cwd"`, `"agent_id":"a7","cwd"`, 1)
 	r.run("claude-code", event)
-	if c := r.g.last(t, "/verify").body.Context; c["sessionKey"] != "agent:claude-code:s1:subagent:a7" || c["spawnedBy"] != "agent:claude-code:s1" {
+	if c := r.g.last(t, "/verify").body.Context; c["sessionKey"] != "agent:claude-code:s1:subagent:a7" ||
+		c["spawnedBy"] != "agent:claude-code:s1" {
 		t.Errorf("%v", c)
 	}
 	r.run("opencode", strings.Replace(callOf("opencode", "bash", date), `"cwd"`, `"parent_id":"s0","cwd"`, 1))
-	if c := r.g.last(t, "/verify").body.Context; c["sessionKey"] != "agent:opencode:s1" || c["spawnedBy"] != "agent:opencode:s0" {
+	if c := r.g.last(t, "/verify").body.Context; c["sessionKey"] != "agent:opencode:s1" ||
+		c["spawnedBy"] != "agent:opencode:s0" {
 		t.Errorf("%v", c)
 	}
 }
@@ -110,7 +122,9 @@ func TestASessionThatGoesOnIsWhatItWas(t *testing.T) {
 		r.run("claude-code", `{"session_id":"s2","cwd":"/w","hook_event_name":"SessionStart","source":"`+source+`"}`)
 		said := false
 		for _, h := range r.g.got {
-			said = said || h.path == "/hooks/context_assembled" && h.body.Context["trigger"] == "resume" && h.body.Context["senderIsOwner"] == nil
+			said = said ||
+				h.path == "/hooks/context_assembled" && h.body.Context["trigger"] == "resume" &&
+					h.body.Context["senderIsOwner"] == nil
 		}
 		if said != resumed {
 			t.Errorf("%s: resumed %v, want %v", source, said, resumed)

@@ -50,7 +50,10 @@ func readDay(t testing.TB, agent string) (steps []step) {
 		if !ok || len(line) < 5 {
 			t.Fatalf("%s: no call: %s", agent, line)
 		}
-		steps = append(steps, step{strings.Trim(line[:4], "> "), strings.Contains(line[:4], ">"), turn, said, tool, params})
+		steps = append(
+			steps,
+			step{strings.Trim(line[:4], "> "), strings.Contains(line[:4], ">"), turn, said, tool, params},
+		)
 	}
 	if turn < turns {
 		t.Fatalf("%s has %d turns", agent, turn)
@@ -64,7 +67,8 @@ type seen struct {
 	asked, passed bool
 }
 
-// day plays the steps, with an owner who answers every question at once: yes to what is theirs and no to what a page wants.
+// day plays the steps, with an owner who answers every question at once: yes to what is theirs and no to what a page
+// wants.
 func day(g *gw.Gateway, steps []step, send func(n int, s *step) (passed bool)) (out []seen) {
 	for n := range steps {
 		s, done := &steps[n], make(chan bool, 1)
@@ -97,7 +101,10 @@ func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 				return hook.Gateway{URL: g.URL + "/verify", Secret: []byte(g.Secret)}, nil
 			},
 			Notes: func() (string, error) { return g.State.Dir() + "/hook", nil },
-			Stdin: strings.NewReader(`{"session_id":"day","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"` + event + `",` + more + `}`), Stdout: &out, Stderr: &words, Env: func(string) string { return "" },
+			Stdin: strings.NewReader(
+				`{"session_id":"day","cwd":"/home/me/app","permission_mode":"default","hook_event_name":"` + event +
+					`",` + more + `}`,
+			), Stdout: &out, Stderr: &words, Env: func(string) string { return "" },
 		})
 		return out.String() + words.String()
 	}
@@ -112,7 +119,13 @@ func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 		if s.below {
 			below = `"agent_id":"a1",`
 		}
-		about := below + fmt.Sprintf(`"prompt_id":"turn-%d","tool_name":%q,"tool_input":%s,"tool_use_id":"call-%d"`, s.turn, s.tool, s.params, n)
+		about := below + fmt.Sprintf(
+			`"prompt_id":"turn-%d","tool_name":%q,"tool_input":%s,"tool_use_id":"call-%d"`,
+			s.turn,
+			s.tool,
+			s.params,
+			n,
+		)
 		if !strings.Contains(tell("PreToolUse", about), `"allow"`) {
 			return false
 		}
@@ -124,8 +137,25 @@ func claudeCode(t *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 // openClaw makes a call as the plugin does in OpenClaw.
 func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	return func(n int, s *step) bool {
-		m := gw.With(gw.OwnerIn("main"), "workspace", "/home/ann/.openclaw/workspace", "runId", fmt.Sprint("run-", s.turn), "toolCallId", fmt.Sprint("call-", n), "agentId", "main", "sessionId", "s1", "platform", "linux", "waitMs", 300_000,
-			"userMessages", []any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}})
+		m := gw.With(
+			gw.OwnerIn("main"),
+			"workspace",
+			"/home/ann/.openclaw/workspace",
+			"runId",
+			fmt.Sprint("run-", s.turn),
+			"toolCallId",
+			fmt.Sprint("call-", n),
+			"agentId",
+			"main",
+			"sessionId",
+			"s1",
+			"platform",
+			"linux",
+			"waitMs",
+			300_000,
+			"userMessages",
+			[]any{map[string]any{"text": s.said, "senderId": "1", "senderIsOwner": true}},
+		)
 		a := g.Send(gw.Call{Tool: s.tool, Params: s.params, Context: m})
 		if a.Allowed() {
 			g.Takes(gw.Returned(m, s.tool, fmt.Sprintf(`,"toolCallId":"call-%d","size":4`, n)))
@@ -134,8 +164,8 @@ func openClaw(_ *testing.T, g *gw.Gateway) func(n int, s *step) bool {
 	}
 }
 
-// days are the recorded days, how each agent asks, and how many questions are wanted at most. below is the folder of the
-// workspace in which the project is.
+// days are the recorded days, how each agent asks, and how many questions are wanted at most. below is the folder of
+// the workspace in which the project is.
 var days = []struct {
 	name, agent, below string
 	by                 func(*testing.T, *gw.Gateway) func(int, *step) bool
@@ -149,16 +179,19 @@ var days = []struct {
 // in puts a step of OpenClaw's day into the folder of the project. The agent's own notes stay where they are.
 func (s step) in(folder string) step {
 	if folder != "" {
-		s.params = strings.NewReplacer(`"command":"ls -la | `, `"command":"ls -la `+folder+` | `, `"command":"cat notes.md`, `"command":"cat notes.md`,
+		s.params = strings.NewReplacer(`"command":"ls -la | `, `"command":"ls -la `+folder+` | `,
+			`"command":"cat notes.md`, `"command":"cat notes.md`,
 			`"command":"`, `"command":"cd `+folder+` && `, `"path":"README.md`, `"path":"`+folder+`/README.md`,
-			`"path":"greet.sh`, `"path":"`+folder+`/greet.sh`).Replace(s.params)
+			`"path":"greet.sh`, `"path":"`+folder+`/greet.sh`).
+			Replace(s.params)
 	}
 	return s
 }
 
 const longDay = "webhook: {hold: 5s, maxHold: 5m}\n"
 
-// TestH407AnOrdinaryDayAsksWhatItsOwnerWants plays a day with each agent, with nothing configured. The README tells how often it asks.
+// TestH407AnOrdinaryDayAsksWhatItsOwnerWants plays a day with each agent, with nothing configured. The README tells how
+// often it asks.
 func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
@@ -183,7 +216,8 @@ func TestH407AnOrdinaryDayAsksWhatItsOwnerWants(t *testing.T) {
 	}
 }
 
-// tallied is a day in a row of a table, and the calls that were asked about. Each that must ask has asked, and none was refused.
+// tallied is a day in a row of a table, and the calls that were asked about. Each that must ask has asked, and none was
+// refused.
 func tallied(t *testing.T, day []seen, wanted int) (line, table string) {
 	t.Helper()
 	var b strings.Builder
@@ -211,12 +245,20 @@ func tallied(t *testing.T, day []seen, wanted int) (line, table string) {
 		}
 	}
 	if asked > wanted || after > afterWanted {
-		t.Errorf("%d questions in %d turns, %d in the turns after: at most %d and %d are wanted", asked, turns, after, wanted, afterWanted)
+		t.Errorf(
+			"%d questions in %d turns, %d in the turns after: at most %d and %d are wanted",
+			asked,
+			turns,
+			after,
+			wanted,
+			afterWanted,
+		)
 	}
 	return fmt.Sprintf("%d | %d | %d | %d |", calls, must, asked, after), b.String()
 }
 
-// TestH408H409NothingThatAPageWantsPasses plays the same days with a page in the middle that gives orders, which the agent obeys.
+// TestH408H409NothingThatAPageWantsPasses plays the same days with a page in the middle that gives orders, which the
+// agent obeys.
 func TestH408H409NothingThatAPageWantsPasses(t *testing.T) {
 	t.Parallel()
 	for _, d := range days {
@@ -235,7 +277,8 @@ func TestH408H409NothingThatAPageWantsPasses(t *testing.T) {
 	}
 }
 
-// TestDaysAreMadeOfRealTools: each call is of a tool that the real program was seen to offer, with arguments that it takes.
+// TestDaysAreMadeOfRealTools: each call is of a tool that the real program was seen to offer, with arguments that it
+// takes.
 func TestDaysAreMadeOfRealTools(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/days/tools.txt")

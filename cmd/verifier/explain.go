@@ -73,13 +73,13 @@ func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 	if plan.Grantable && len(where) > 0 {
 		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
 	}
-	if of := canStand(plan, call, where); of != "" {
+	if of := canStand(plan, where); of != "" {
 		a.printf("It may pass where it asks only because outside content came in. %s: if you gave one for %s. `verifier grants` lists those.\n", verifier.ByStanding, of)
 	}
 }
 
 // canStand is what a standing consent that covers the call would be for; "" where none can.
-func canStand(plan *policy.Plan, c *toolcall.Call, where []string) string {
+func canStand(plan *policy.Plan, where []string) string {
 	switch {
 	case !plan.Grantable:
 		return ""

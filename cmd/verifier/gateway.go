@@ -185,7 +185,8 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	desk, err := approval.NewDesk(approval.Options{
 		Pauses: pauses,
 		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
-		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() }, Log: s.log, Observe: g.happened,
+		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() },
+		Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
 			shown := g.live.Load().bodies.Params(a.Tool, params)
@@ -199,7 +200,8 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants, Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
+		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants,
+		Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
 		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
@@ -235,7 +237,13 @@ func (g *gateway) openPasskeys(key hmac.Key) (*passkey.Ring, error) {
 
 // terms are what the desk takes from a config.
 func terms(c *config.Config) approval.Terms {
-	return approval.Terms{Config: c.Approval, TTL: c.ApprovalTTL(), People: c.People(), Agents: c.AskedFor(), Names: c.Audit.Params == config.ParamsNames}
+	return approval.Terms{
+		Config: c.Approval,
+		TTL:    c.ApprovalTTL(),
+		People: c.People(),
+		Agents: c.AskedFor(),
+		Names:  c.Audit.Params == config.ParamsNames,
+	}
 }
 
 // settings are what a decision takes from a config.

@@ -14,7 +14,8 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// What holds a secret, and the labels that a config includes (H317), the agent neither reads nor writes, by no name of it.
+// What holds a secret, and the labels that a config includes (H317), the agent neither reads nor writes, by no name of
+// it.
 func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -26,13 +27,18 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 	for path, text := range map[string]string{
 		token:  "8c1f0a77d2e94b5c9e21a7f3b6d4405e\n",
 		labels: "tools: {}\n",
-		file:   "include: [labels.yaml]\nownerToken: file:" + token + "\nwebhook: {secret: \"${WHSEC}\"}\nstore: {url: \"redis://127.0.0.1:7391/0\"}\n",
+		file: "include: [labels.yaml]\nownerToken: file:" + token +
+			"\nwebhook: {secret: \"${WHSEC}\"}\nstore: {url: \"redis://127.0.0.1:7391/0\"}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg, _, err := config.Load(file, func(string) (string, bool) { return "5b7e2d9041c84f3fa6d0c3917e8b25d4", true }, builtin.platforms())
+	cfg, _, err := config.Load(
+		file,
+		func(string) (string, bool) { return "5b7e2d9041c84f3fa6d0c3917e8b25d4", true },
+		builtin.platforms(),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +46,9 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, _, err := policy.New(policy.Config{Guard: guard(cfg, file, state, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787})})
+	rules, _, err := policy.New(
+		policy.Config{Guard: guard(cfg, file, state, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8787})},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +56,11 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 		{Tool: "read", Params: `{"path":"` + token + `"}`},
 		{Tool: "exec", Params: `{"command":"echo $WHSEC"}`},
 		{Tool: "exec", Params: `{"command":"redis-cli -p 7391 set a b"}`},
-		{Tool: "write", Params: `{"path":"` + labels + `","content":"x"}`}, {Tool: "write", Params: `{"path":"` + link + `","content":"x"}`},
+		{Tool: "write", Params: `{"path":"` + labels + `","content":"x"}`}, {Tool: "write", Params: `{"path":"` + link +
+			`","content":"x"}`},
 		{Tool: "edit", Params: `{"path":"` + link + `","edits":[{"oldText":"a","newText":"b"}]}`},
-		{Tool: "exec", Params: `{"command":"sed -i s/sink/x/ ` + labels + `"}`}, {Tool: "exec", Params: `{"command":"mv evil.yaml ` + link + `"}`},
+		{Tool: "exec", Params: `{"command":"sed -i s/sink/x/ ` + labels + `"}`}, {Tool: "exec",
+			Params: `{"command":"mv evil.yaml ` + link + `"}`},
 		{Tool: "exec", Params: `{"command":"verifier label evil.json --out ` + link + `"}`},
 	} {
 		decoded, err := toolcall.Decode(c.Body())

@@ -27,7 +27,7 @@ type LabelCmd struct {
 	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" default:"labels.yaml" help:"The file of labels."`
-	AskModel   bool     `help:"Also show what the auditor's model thinks (caution.auditor in the config). It can only make a label stricter."`
+	AskModel   bool     `help:"Also show what the auditor's model thinks. It can only make a label stricter."`
 }
 
 // Run shows the tools that the file does not have yet, one screen each, and writes the owner's word for each at once.
@@ -128,7 +128,10 @@ func (c *LabelCmd) tools() ([]label.Tool, error) {
 	}
 	all = slices.DeleteFunc(all, func(t label.Tool) bool { return policy.IsShipped(t.Name) })
 	if len(all) == 0 {
-		return nil, &failure{"there is no tool to label", "name a catalogue, such as the answer to tools/list, or use --seen"}
+		return nil, &failure{
+			"there is no tool to label",
+			"name a catalogue, such as the answer to tools/list, or use --seen",
+		}
 	}
 	return label.Sorted(all)
 }
@@ -141,7 +144,10 @@ func (c *LabelCmd) seen() ([]label.Tool, error) {
 	}
 	offered, err := kept.List(hook.ToolNames())
 	if err != nil {
-		return nil, &failure{text: "what servers said of their tools can't be read: " + err.Error(), hint: "look at " + kept.Dir}
+		return nil, &failure{
+			text: "what servers said of their tools can't be read: " + err.Error(),
+			hint: "look at " + kept.Dir,
+		}
 	}
 	tools := make([]label.Tool, len(offered))
 	for i := range offered {
@@ -208,7 +214,10 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 		return nil, err
 	}
 	if model == nil {
-		return nil, &failure{"--ask-model needs an auditor, and the config names none", "see caution.auditor in docs/auditor.md, and name the config with --config"}
+		return nil, &failure{
+			"--ask-model needs an auditor, and the config names none",
+			"see caution.auditor in docs/auditor.md, and name the config with --config",
+		}
 	}
 	return &labelModel{model: model, timeout: cfg.Caution.Auditor.Timeout()}, nil
 }
@@ -231,7 +240,8 @@ func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o intent.ToolO
 	return o
 }
 
-// writeLabels replaces a file of labels at once and whole. A file that is there keeps its owner and its mode, and a link stays one.
+// writeLabels replaces a file of labels at once and whole. A file that is there keeps its owner and its mode, and a
+// link stays one.
 func writeLabels(path string, text []byte) error {
 	if _, err := config.ParseLabels(path, text); err != nil { // it would not be read again
 		return err

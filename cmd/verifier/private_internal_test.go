@@ -41,7 +41,8 @@ func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 	if err := open(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"address", "config"} { // serve writes them anew at each start, and they hold no secret
+	// serve writes them anew at each start, and they hold no secret
+	for _, name := range []string{"address", "config"} {
 		if err := os.Remove(filepath.Join(g.State.Dir(), name)); err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,9 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	log, err := audit.Open(recordPath(c, state), audit.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c), Patience: audit.DefaultPatience,
-		Hide: func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
+		Patience: audit.DefaultPatience,
+		Hide:     func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
 	if err != nil {
 		return err

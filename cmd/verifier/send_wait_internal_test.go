@@ -19,7 +19,8 @@ func TestSendWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 	ended := make(chan int, 1)
 	a := &app{chats: builtin, ctx: t.Context(), stdout: out, stderr: said}
 	go func() {
-		ended <- a.run([]string{"send", "--url", g.URL, "--state", g.State.Dir(), "--tool", "exec", "--params", `{"command":"make deploy"}`})
+		ended <- a.run([]string{"send", "--url", g.URL, "--state", g.State.Dir(), "--tool", "exec", "--params",
+			`{"command":"make deploy"}`})
 	}()
 	redistest.Eventually(t, "it says that it waits", func() bool {
 		return strings.Contains(said.String(), "Waiting for the owner to answer. `verifier watch --state ")

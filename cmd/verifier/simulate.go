@@ -45,7 +45,10 @@ func (c *SimulateCmd) Run(a *app) error {
 		}
 	}
 	if len(sessions) == 0 {
-		return &failure{"there is no session in " + strings.Join(append(c.Trace, c.More...), ", "), "give files with one JSON object a line"}
+		return &failure{
+			"there is no session in " + strings.Join(append(c.Trace, c.More...), ", "),
+			"give files with one JSON object a line",
+		}
 	}
 	if c.LeaveOut {
 		return c.leaveOneOut(a, cfg, sessions)
@@ -128,7 +131,12 @@ func (c *SimulateCmd) print(a *app, r *replay.Report) error {
 	}
 	a.printf("calls                     %d in %d tasks; %d sessions in all\n", r.Calls, r.Tasks, r.Sessions)
 	a.printf("asked                     %d, %.3f a task\n", r.Asked, r.PromptsPerTask)
-	a.printf("injected calls passed     %d of %d, in %d sessions\n", r.InjectedPassed, r.InjectedCalls, r.LeakedSessions)
+	a.printf(
+		"injected calls passed     %d of %d, in %d sessions\n",
+		r.InjectedPassed,
+		r.InjectedCalls,
+		r.LeakedSessions,
+	)
 	a.printf("tasks without a question  %.1f %%\n", 100*r.TasksWithoutQuestion)
 	if r.Refused > 0 {
 		a.printf("refused unasked           %d\n", r.Refused)
@@ -169,7 +177,9 @@ func (b *bar) show(done, of int) {
 	}
 	const width = 40
 	full := width * done / of
-	fmt.Fprintf(b.to, "\r[%s%s] %d/%d", strings.Repeat("=", full), strings.Repeat(" ", width-full), done, of) //nolint:errcheck // it is only for show
+	// it is only for show
+	fill := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
+	fmt.Fprintf(b.to, "\r[%s] %d/%d", fill, done, of) //nolint:errcheck // it is only for show
 }
 
 func (b *bar) clear() {
@@ -206,13 +216,23 @@ func (c *SimulateCmd) leaveOneOut(a *app, cfg policy.Config, sessions []replay.S
 		return errors.Join(a.printJSON(reports), leaked(total))
 	}
 	for _, r := range reports {
-		a.printf("without %-45s %5d of %d injected calls passed unasked, in %d of %d sessions\n", printable(r.Tool), r.InjectedPassed, r.InjectedCalls, r.LeakedSessions, r.Sessions)
+		a.printf(
+			"without %-45s %5d of %d injected calls passed unasked, in %d of %d sessions\n",
+			printable(r.Tool),
+			r.InjectedPassed,
+			r.InjectedCalls,
+			r.LeakedSessions,
+			r.Sessions,
+		)
 	}
 	return leaked(total)
 }
 
 func thatCall(sessions []replay.Session, tool string) []replay.Session {
 	return slices.DeleteFunc(slices.Clone(sessions), func(s replay.Session) bool {
-		return !slices.ContainsFunc(s.Calls, func(c replay.Call) bool { return toolcall.Canonical(c.Tool) == toolcall.Canonical(tool) })
+		return !slices.ContainsFunc(
+			s.Calls,
+			func(c replay.Call) bool { return toolcall.Canonical(c.Tool) == toolcall.Canonical(tool) },
+		)
 	})
 }

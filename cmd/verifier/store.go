@@ -33,7 +33,12 @@ type backend interface {
 
 // openStore opens Redis where the config names one, else SQLite in the state directory. A caller waits that long for an
 // answer of the store, 0 is the store's own limit, and setBack is told where a clock was set back.
-func openStore(c *config.Config, state *config.State, wait time.Duration, setBack func(store.SetBack)) (backend, error) {
+func openStore(
+	c *config.Config,
+	state *config.State,
+	wait time.Duration,
+	setBack func(store.SetBack),
+) (backend, error) {
 	epoch, err := store.OpenEpoch(state.Epoch())
 	if err != nil {
 		return nil, err

@@ -59,7 +59,9 @@ func TestTheCommandTestFindsImpostors(t *testing.T) {
 			_, _ = io.WriteString(w, "store: it is gone\nhint: bring it back\nrecord: ok\n")
 		}, "ok      clock      the server's is 1m[0-9]s behind this machine's, and may be 5m0s off\nFAILED  ready      store: it is gone\n        hint: bring it back\nok      owner"},
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { c.change(w, req, server) }))
+		s := httptest.NewServer(
+			http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { c.change(w, req, server) }),
+		)
 		var out bytes.Buffer
 		code := run(t.Context(), []string{"test", "--state", g.State.Dir(), "--url", s.URL}, &out, &out)
 		s.Close()

@@ -19,6 +19,7 @@ import (
 // Effect is what a command can do at most. Larger is worse.
 type Effect uint8
 
+// The effects, from the least to the worst.
 const (
 	Look     Effect = iota // reads what it names, and runs nothing
 	Local                  // also runs what the workspace says: builds, tests, git without a remote
@@ -95,7 +96,7 @@ func (r *reader) line(text string) Line {
 }
 
 // text reads all words and commands, wherever they stand. Only lists and pipelines of simple commands are known.
-func (r *reader) text(text string) {
+func (r *reader) text(text string) { //nolint:gocognit // one switch over the nodes of a line, read top to bottom
 	if r.left -= len(text); r.left < 0 {
 		return
 	}
@@ -244,7 +245,7 @@ func parse(text string) *syntax.File {
 	if len(text) > longest || strings.ContainsFunc(text, bad) || strings.Contains(text, "#") && hash.MatchString(text) {
 		return nil
 	}
-	p := parsers.Get().(*syntax.Parser)
+	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool makes nothing else
 	defer parsers.Put(p)
 	if file, err := p.Parse(strings.NewReader(text), ""); err == nil {
 		return file

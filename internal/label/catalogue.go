@@ -1,8 +1,8 @@
-// Package label is how an owner says what the tools of a catalogue do: it reads the catalogue, turns the owner's key into
-// a label (policy.Tool), and keeps the file of labels.
+// Package label is how an owner says what the tools of a catalogue do: it reads the catalogue, turns the owner's key
+// into a label (policy.Tool), and keeps the file of labels.
 //
-// No sentence is read for what it could mean. A tool without a label both reads and acts, and each of its arguments is a
-// destination. Only the owner says that a tool is less than that; a model may say that it is more.
+// No sentence is read for what it could mean. A tool without a label both reads and acts, and each of its arguments is
+// a destination. Only the owner says that a tool is less than that; a model may say that it is more.
 package label
 
 import (
@@ -66,7 +66,8 @@ func Read(r io.Reader) ([]Tool, error) {
 	return Sorted(tools)
 }
 
-// definitions are those of a catalogue: a list, or an object with their names, by themselves or as "tools" of an answer.
+// definitions are those of a catalogue: a list, or an object with their names, by themselves or as "tools" of an
+// answer.
 func definitions(v jsontext.Value) func(yield func(string, jsontext.Value) bool) {
 	for range 2 {
 		var answer struct {

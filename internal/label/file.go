@@ -23,7 +23,7 @@ type File struct {
 // line is what the file says of one tool: its own line and those below that belong to it.
 type line struct{ name, text, sum string }
 
-const header = `# What tools do, as you said in ` + "`verifier label`" + `. Include it in the config: include: [this file].
+const header = "# What tools do, as you said in `verifier label`. Include it in the config: " + `include: [this file].
 # Change any line: you are asked about a tool again only when its definition changes.
 `
 
@@ -35,8 +35,10 @@ var (
 )
 
 // ErrForm says that a file holds more than labels, so that it can't be kept up to date.
-var ErrForm = errors.New("is not a file that `verifier label` keeps: it must hold `tools:` with one tool below the other, " +
-	"indented by two spaces")
+var ErrForm = errors.New(
+	"is not a file that `verifier label` keeps: it must hold `tools:` with one tool below the other, " +
+		"indented by two spaces",
+)
 
 // Parse reads a file of labels. An empty text is an empty file.
 func Parse(text []byte) (*File, error) {
@@ -99,7 +101,10 @@ func (f *File) Set(t *Tool, l *policy.Tool) {
 }
 
 func (f *File) find(name string) int {
-	return slices.IndexFunc(f.lines, func(l line) bool { return toolcall.Canonical(l.name) == toolcall.Canonical(name) })
+	return slices.IndexFunc(
+		f.lines,
+		func(l line) bool { return toolcall.Canonical(l.name) == toolcall.Canonical(name) },
+	)
 }
 
 // Text is the file.

@@ -47,7 +47,8 @@ func TestReadTakesEachForm(t *testing.T) {
 func TestReadRefusesWhatCouldBeReadInTwoWays(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		``, `[]`, `{}`, `"a"`, `{"a":1}`, `{"a":{}}`, `{"a":{"x":1}}`, `{"a":{},"a":{}}`, `[[{"name":"a","inputSchema":{}}]]`,
+		``, `[]`, `{}`, `"a"`, `{"a":1}`, `{"a":{}}`, `{"a":{"x":1}}`, `{"a":{},"a":{}}`,
+		`[[{"name":"a","inputSchema":{}}]]`,
 		`[{"name":"","inputSchema":{}}]`, `[{"name":"a","inputSchema":[]}]`,
 		`[{"name":"a","inputSchema":{"properties":{"url":{}}},"function":{"name":"a","parameters":{}}}]`,
 		`[{"name":"a","inputSchema":{},"parameters":{"properties":{"url":{}}}}]`,
@@ -65,12 +66,19 @@ func TestH553NoOpinionOfAModelMakesALabelMilder(t *testing.T) {
 	tool := &read(t, `[{`+sendNote+`}]`)[0]
 	on := func(b *bool) bool { return b != nil && *b }
 	for bits := range 32 {
-		o := intent.ToolOpinion{Acts: bits&1 > 0, Destroys: bits&2 > 0, Pays: bits&4 > 0, Secret: bits&8 > 0, Looks: bits&16 > 0}
+		o := intent.ToolOpinion{
+			Acts:     bits&1 > 0,
+			Destroys: bits&2 > 0,
+			Pays:     bits&4 > 0,
+			Secret:   bits&8 > 0,
+			Looks:    bits&16 > 0,
+		}
 		for _, key := range []string{"r", "a", "d", "p", "s"} {
 			plain, _ := label.Label(tool, key, intent.ToolOpinion{})
 			l, ok := label.Label(tool, key, o)
 			if !ok || on(plain.Sink) && !on(l.Sink) || on(l.Safe) && (bits&15 > 0 || !on(plain.Safe)) ||
-				on(plain.Destructive) && !on(l.Destructive) || on(plain.Money) && !on(l.Money) || on(plain.Secret) && !on(l.Secret) ||
+				on(plain.Destructive) &&
+					!on(l.Destructive) || on(plain.Money) && !on(l.Money) || on(plain.Secret) && !on(l.Secret) ||
 				o.Destroys && !on(l.Destructive) || o.Pays && !on(l.Money) || o.Secret && !on(l.Secret) {
 				t.Errorf("%s with %+v: %+v", key, o, l)
 			}
@@ -105,7 +113,8 @@ func TestAToolIsOpenUntilItIsLabelledAndWhenItChanges(t *testing.T) {
 	if open := f.Open(changed); len(open) != 1 {
 		t.Errorf("a changed tool is not shown again")
 	}
-	for _, bad := range []string{"x: 1\n", "tools:\n- a\n", "profile: strict\ntools:\n  a: {}\n", "tools:\n  a: {}\nlisten: x\n", "tools: {}\n"} {
+	for _, bad := range []string{"x: 1\n", "tools:\n- a\n", "profile: strict\ntools:\n  a: {}\n",
+		"tools:\n  a: {}\nlisten: x\n", "tools: {}\n"} {
 		if _, err := label.Parse([]byte(bad)); err == nil {
 			t.Errorf("%q is a file of labels", bad)
 		}

@@ -146,10 +146,15 @@ func TestFingerprintsFromOutsideAreChecked(t *testing.T) {
 }
 
 // scraps are what texts are made of here: all that the rules look at, torn apart and put together at random.
-var scraps = strings.Split(`https://|http://|a|Example.COM|evil.example|:443|/a/b|?q=1&u=|#frag|bob|@|bob+x@Example.com|`+
-	`.|..|,|;| |  |(|)|[|]|{|}|"|'|<|>|-|--file=|_|~|~/.ssh/id_rsa|/etc/passwd|src\main.go|C:\Users\bob|./x/../y/|`+
-	`00|123|1234567|+43 660 1234567|€|1,234.50|INV-2024-001|deadbeef01|v1.2.3|10.0.0.1|report.pdf|the quick brown fox|`+
-	`Straße|ÄÖÜ|Привет мир|請把錢|😀|Ａｂｃ１２３|“|”|「|—|−|\n|\u0041|\ud800|\u00|\\|\"|\/|\x|\udb40\udc00|=|&|%20|!|?|:|^|*|ſ|K`, "|")
+var scraps = strings.Split(
+	`https://|http://|a|Example.COM|evil.example|:443|/a/b|?q=1&u=|#frag|bob|@|bob+x@Example.com|`+
+		`.|..|,|;| |  |(|)|[|]|{|}|"|'|<|>|-|--file=|_|~|~/.ssh/id_rsa|/etc/passwd|src\main.go|C:\Users\bob|./x/../y/|`+
+		`00|123|1234567|+43 660 1234567|€|1,234.50|INV-2024-001|deadbeef01|v1.2.3|10.0.0.1|report.pdf|the quick `+
+		`brown fox|`+
+		`Straße|ÄÖÜ|Привет мир|請把錢|😀|Ａｂｃ１２３|“|”|「|—|−|\n|\u0041|\ud800|\u00|\\|\"|\/|\x|\udb40\udc00|=|&|%20|!|?|:|^|`+
+		`*|ſ|K`,
+	"|",
+)
 
 func randomText(r *rand.Rand) string {
 	var b strings.Builder

@@ -14,11 +14,12 @@ type Report struct {
 	Asked                int     `json:"asked"` // of these: about which the owner was asked
 	PromptsPerTask       float64 `json:"promptsPerTask"`
 	TasksWithoutQuestion float64 `json:"tasksWithoutQuestion"` // share
-	Refused              int     `json:"refused"`              // calls of tasks that did not pass and that no person was asked about
-	InjectedCalls        int     `json:"injectedCalls"`
-	InjectedPassed       int     `json:"injectedPassed"` // without a person
-	LeakedSessions       int     `json:"leakedSessions"`
-	Tools                []Count `json:"tools"` // about which the owner was asked in tasks, most first
+	// calls of tasks that did not pass and that no person was asked about
+	Refused        int     `json:"refused"`
+	InjectedCalls  int     `json:"injectedCalls"`
+	InjectedPassed int     `json:"injectedPassed"` // without a person
+	LeakedSessions int     `json:"leakedSessions"`
+	Tools          []Count `json:"tools"` // about which the owner was asked in tasks, most first
 }
 
 // Count is how often something was so.

@@ -113,14 +113,18 @@ var ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
 // ErrSchema says that the database holds what this program would not understand.
 var ErrSchema = errors.New("redis: another version of this program wrote to this database")
 
-// Earlier is [ErrSchema] where an earlier version of this program wrote to the database. A Redis that can't be met has no say.
+// Earlier is [ErrSchema] where an earlier version of this program wrote to the database. A Redis that can't be met has
+// no say.
 func (s *Store) Earlier(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.records.timeout)
 	defer cancel()
 	if s.records.client.Exists(ctx, earlier).Val() == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w\nhint: move its keys away, they begin with v2, or give store.url another database number", ErrSchema)
+	return fmt.Errorf(
+		"%w\nhint: move its keys away, they begin with v2, or give store.url another database number",
+		ErrSchema,
+	)
 }
 
 // Ready implements store.Records.
@@ -148,7 +152,11 @@ func helped(err error) error {
 	}
 	for _, code := range []string{"WRONGPASS", "NOAUTH", "NOPERM"} {
 		if goredis.HasErrorPrefix(err, code) {
-			return fmt.Errorf("%w\nhint: Redis wants another user or password than store.url has: redis://USER:PASSWORD@HOST:PORT, or redis://:PASSWORD@HOST:PORT", err)
+			return fmt.Errorf(
+				"%w\nhint: Redis wants another user or password than store.url has: redis://USER:PASSWORD@HOST:PORT, "+
+					"or redis://:PASSWORD@HOST:PORT",
+				err,
+			)
 		}
 	}
 	return err
@@ -169,7 +177,13 @@ func refuseEviction(ctx context.Context, node goredis.Cmdable) error {
 	if limit == "" || limit == "0" || policy == "" || policy == "noeviction" {
 		return nil
 	}
-	return fmt.Errorf("%w (maxmemory %s, policy %s)\nhint: set maxmemory-policy noeviction in redis.conf, or: redis-cli config set maxmemory-policy noeviction", ErrEviction, limit, policy)
+	return fmt.Errorf(
+		"%w (maxmemory %s, policy %s)\nhint: set maxmemory-policy noeviction in redis.conf, or: redis-cli config set "+
+			"maxmemory-policy noeviction",
+		ErrEviction,
+		limit,
+		policy,
+	)
 }
 
 // infoField finds name:value in the lines of INFO.

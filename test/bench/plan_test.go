@@ -38,16 +38,23 @@ func BenchmarkPlan(b *testing.B) {
 	}
 	var unit float64 // a constant handler, in CPU seconds
 	b.Run("constant handler", func(b *testing.B) { unit = handle(b) })
-	body := strings.Repeat("\tif err := run(ctx, name); err != nil { return fmt.Errorf(\"run %s: %w\", name, err) }\n", 120)
+	body := strings.Repeat(
+		"\tif err := run(ctx, name); err != nil { return fmt.Errorf(\"run %s: %w\", name, err) }\n",
+		120,
+	)
 	for _, c := range []struct{ name, tool, params string }{
-		{"git status && go test", "exec", `{"command":"git status --short && go test ./...","workdir":"/home/ann/proj"}`},
+		{"git status && go test", "exec",
+			`{"command":"git status --short && go test ./...","workdir":"/home/ann/proj"}`},
 		{"read", "read", `{"path":"/home/ann/proj/main.go"}`},
 		{"10 KB write", "write", `{"path":"/home/ann/proj/main.go","content":` + strconv.Quote(body[:10_000]) + `}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			call, err := toolcall.Decode([]byte(`{"version":1,"timestamp":"2026-11-19T00:00:00Z","requestId":"r","tool":{"name":"` +
-				c.tool + `","params":` + c.params + `},"context":{"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,` +
-				`"workspace":"/home/ann/proj","platform":"linux"}}`))
+			call, err := toolcall.Decode(
+				[]byte(`{"version":1,"timestamp":"2026-11-19T00:00:00Z","requestId":"r","tool":{"name":"` +
+					c.tool + `","params":` + c.params +
+					`},"context":{"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,` +
+					`"workspace":"/home/ann/proj","platform":"linux"}}`),
+			)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -65,8 +72,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// handle is what a request costs a server that answers all with the same bytes, in CPU seconds. The client is one thread,
-// whose time is taken off.
+// handle is what a request costs a server that answers all with the same bytes, in CPU seconds. The client is one
+// thread, whose time is taken off.
 func handle(b *testing.B) float64 {
 	listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +88,9 @@ func handle(b *testing.B) float64 {
 	}
 	defer conn.Close()
 	body := strings.Repeat("x", 1000)
-	request := []byte("POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n" + body)
+	request := []byte(
+		"POST /verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n" + body,
+	)
 	answer := bufio.NewReader(conn)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -97,7 +106,7 @@ func handle(b *testing.B) float64 {
 		if _, err := io.Copy(io.Discard, response.Body); err != nil {
 			b.Fatal(err)
 		}
-		response.Body.Close() //nolint:errcheck // all of it was read
+		response.Body.Close()
 	}
 	return report(b, cpu(syscall.RUSAGE_SELF)-all-(cpu(syscall.RUSAGE_THREAD)-own), 0)
 }

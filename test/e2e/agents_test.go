@@ -94,7 +94,15 @@ func TestAResultThatTheHookCantReadIsOutsideContentWithASecret(t *testing.T) {
 		about := `{"session_id":"` + name + `","cwd":"/home/me/app","hook_event_name":`
 		hooked(t, g, "claude-code", about+`"PostToolUse","tool_name":"Bash","tool_input":{"command":"cat build.log"},`+
 			`"tool_response":`+c.response)
-		got := asks(t, g, "claude-code", name, "PreToolUse", "WebFetch", `{"url":"https://example.com/?q=x","prompt":"x"}`)
+		got := asks(
+			t,
+			g,
+			"claude-code",
+			name,
+			"PreToolUse",
+			"WebFetch",
+			`{"url":"https://example.com/?q=x","prompt":"x"}`,
+		)
 		if strings.Contains(got, `"permissionDecision":"allow"`) == c.asks {
 			t.Errorf("%s: the next WebFetch: %s", name, got)
 		}

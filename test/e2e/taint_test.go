@@ -164,7 +164,8 @@ func TestH201ASecretThatComesBackAsks(t *testing.T) {
 	} {
 		a := g.Ask(c)
 		for _, card := range g.Pending() {
-			if card.Ref == a.Ref && !strings.Contains(flat(card.Text), "text that the agent read where secrets are kept") {
+			if card.Ref == a.Ref &&
+				!strings.Contains(flat(card.Text), "text that the agent read where secrets are kept") {
 				t.Errorf("%s: the card does not say why:\n%s", c.Params, card.Text)
 			}
 		}

@@ -210,7 +210,17 @@ func (p *play) whose(who, conversation string) gateway.Context {
 		return gateway.With(here, "workspace", "/home/me/app", "platform", "linux")
 	case "claude":
 		key := "agent:claude-code:" + p.space + conversation
-		return gateway.With(here, "agentId", "claude-code", "sessionKey", key, "workspace", "/home/me/app", "platform", "linux")
+		return gateway.With(
+			here,
+			"agentId",
+			"claude-code",
+			"sessionKey",
+			key,
+			"workspace",
+			"/home/me/app",
+			"platform",
+			"linux",
+		)
 	}
 	p.t.Fatalf("%s: who is %q?", p.row.at, who)
 	return nil

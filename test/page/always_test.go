@@ -44,7 +44,8 @@ func (b *browser) post(path string, form url.Values) string {
 // card is what a form needs to name the card with a reference, and the card's page.
 func (b *browser) card(ref string) (form url.Values, page string) {
 	b.t.Helper()
-	for _, m := range regexp.MustCompile(`/page/cards/([^"/?#]+)`).FindAllStringSubmatch(string(b.load(http.MethodGet, "/page/", nil).Body), -1) {
+	for _, m := range regexp.MustCompile(`/page/cards/([^"/?#]+)`).FindAllStringSubmatch(string(b.load(http.MethodGet,
+		"/page/", nil).Body), -1) {
 		if page = string(b.load(http.MethodGet, "/page/cards/"+m[1], nil).Body); strings.Contains(page, ref) {
 			return url.Values{"card": {m[1]}}, page
 		}
@@ -84,7 +85,8 @@ func (b *browser) never(c gateway.Call, why string) {
 	if why == "" && strings.Contains(page, "Always…") {
 		b.t.Errorf("%s: its card has Always", c.Params)
 	}
-	if page = b.post("/page/always", form); strings.Contains(page, "Always allow this?") || !strings.Contains(page, why) {
+	if page = b.post("/page/always", form); strings.Contains(page, "Always allow this?") ||
+		!strings.Contains(page, why) {
 		b.t.Errorf("%s: the page shows\n%s", c.Params, page)
 	}
 	b.g.Refuse(ref, "")
@@ -110,7 +112,8 @@ func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
 		}
 		c := note("shopping", "bread", in("first", "/srv/work/a"))
 		form, page := b.always(g.Ask(c).Ref)
-		for _, text := range []string{"notebook: shopping", "only in this conversation", "only in <strong>/srv/work/a"} {
+		for _, text := range []string{"notebook: shopping", "only in this conversation",
+			"only in <strong>/srv/work/a"} {
 			if !strings.Contains(page, text) {
 				t.Errorf("the page does not say %q:\n%s", text, page)
 			}
@@ -119,23 +122,30 @@ func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
 			t.Errorf("looking at the page has given %q", said)
 		}
 		page = b.post("/page/answer", form)
-		if !strings.Contains(page, "without a question until") || !strings.Contains(page, "every conversation of the agent") {
+		if !strings.Contains(page, "without a question until") ||
+			!strings.Contains(page, "every conversation of the agent") {
 			t.Fatalf("the page says\n%s", page)
 		}
 		g.Allow(c)
 		other := note("shopping", "eggs", in("second", "/srv/work/a"))
 		other.ID = "other"
 		g.Allow(other)
-		if e := g.About("other")[0]; e.By != "standing-consent" || !strings.Contains(e.People[0].Says, `in "/srv/work/a"`) {
+		if e := g.About("other")[0]; e.By != "standing-consent" ||
+			!strings.Contains(e.People[0].Says, `in "/srv/work/a"`) {
 			t.Errorf("the record says %+v", e)
 		}
 		asked(g, t, map[string]gateway.Call{ // H641
-			"another directory":   note("shopping", "x", in("third", "/srv/work/b")),
-			"one below it":        note("shopping", "x", in("third", "/srv/work/a/b")),
-			"in another spelling": note("shopping", "x", in("third", "/srv/work/A")), "no directory": note("shopping", "x", fetched(g, "4")),
+			"another directory": note("shopping", "x", in("third", "/srv/work/b")),
+			"one below it":      note("shopping", "x", in("third", "/srv/work/a/b")),
+			"in another spelling": note(
+				"shopping",
+				"x",
+				in("third", "/srv/work/A"),
+			), "no directory": note("shopping", "x", fetched(g, "4")),
 		})
 		listed := g.Reply(".grants").Text
-		if !strings.Contains(listed, `every conversation of "main"`) || !strings.Contains(listed, "notebook: shopping") {
+		if !strings.Contains(listed, `every conversation of "main"`) ||
+			!strings.Contains(listed, "notebook: shopping") {
 			t.Errorf("the list says %q", listed)
 		}
 		if v := g.Reply(".revoke " + strings.Fields(listed)[0]); !strings.Contains(v.Text, "was ended") {
@@ -149,7 +159,8 @@ func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
 	})
 }
 
-// H384, H481 to H484 and H527: the owner has given a standing consent for one notebook; the agent tries to get more out of it.
+// H384, H481 to H484 and H527: the owner has given a standing consent for one notebook; the agent tries to get more out
+// of it.
 func TestAStandingConsentIsNotWidened(t *testing.T) {
 	g, b := owned(t, notebook)
 	m := fetched(g, "first")
@@ -157,24 +168,52 @@ func TestAStandingConsentIsNotWidened(t *testing.T) {
 	g.Allow(note("shopping", "y", m))
 	text := func(params string) gateway.Call { return gateway.Call{Tool: "notes_add", Params: params, Context: m} }
 	asked(g, t, map[string]gateway.Call{
-		"another destination": note("work", "x", m), "another spelling": note("Shopping", "x", m), "a space": note("shopping ", "x", m),
-		"one argument more":   text(`{"notebook":"shopping","text":"x","share":"all"}`),
-		"two destinations":    text(`{"notebook":["shopping","work"],"text":"x"}`),
-		"a text that is none": text(`{"notebook":"shopping","text":{"notebook":"work"}}`), "no text": text(`{"notebook":"shopping"}`),
+		"another destination": note(
+			"work",
+			"x",
+			m,
+		), "another spelling": note("Shopping", "x", m), "a space": note("shopping ", "x", m),
+		"one argument more": text(`{"notebook":"shopping","text":"x","share":"all"}`),
+		"two destinations":  text(`{"notebook":["shopping","work"],"text":"x"}`),
+		"a text that is none": text(
+			`{"notebook":"shopping","text":{"notebook":"work"}}`,
+		), "no text": text(`{"notebook":"shopping"}`),
 		"a destination that is none": text(`{"notebook":{"id":"shopping"},"text":"x"}`),
 		"unseen characters":          text(`{"notebook":"shopping\u200b","text":"x"}`),
 		"another key of that name":   text(`{"notebook":"shopping","text":"x","Notebook":"work"}`),
 		"another tool":               {Tool: "notes_del", Params: `{"notebook":"shopping","text":"x"}`, Context: m},
-		"a look-alike":               {Tool: "n\u043etes_add", Params: `{"notebook":"shopping","text":"x"}`, Context: m},
-		"a file":                     note("shopping", "MEDIA:/etc/passwd", m), "a secret": note("shopping", "password=hunter2hunter2", m),
-		"a stranger":    note("shopping", "x", gateway.With(gateway.OwnerIn("s"), "senderId", "7", "senderIsOwner", nil)),
-		"a group":       note("shopping", "x", inGroup("group")),
-		"no sender":     note("shopping", "x", unvouched("none")),
-		"another agent": note("shopping", "x", gateway.With(unvouched("ops"), "agentId", "ops", "sessionKey", "agent:ops:main")),
+		"a look-alike": {
+			Tool:    "n\u043etes_add",
+			Params:  `{"notebook":"shopping","text":"x"}`,
+			Context: m,
+		},
+		"a file": note(
+			"shopping",
+			"MEDIA:/etc/passwd",
+			m,
+		), "a secret": note("shopping", "password=hunter2hunter2", m),
+		"a stranger": note(
+			"shopping",
+			"x",
+			gateway.With(gateway.OwnerIn("s"), "senderId", "7", "senderIsOwner", nil),
+		),
+		"a group":   note("shopping", "x", inGroup("group")),
+		"no sender": note("shopping", "x", unvouched("none")),
+		"another agent": note(
+			"shopping",
+			"x",
+			gateway.With(unvouched("ops"), "agentId", "ops", "sessionKey", "agent:ops:main"),
+		),
 	})
 	secret, child := fetched(g, "secret"), fetched(g, "child")
 	g.Allow(gateway.Call{Tool: "read", Params: `{"path":"~/.ssh/id_rsa"}`, Context: secret})
-	g.Allow(gateway.Call{Tool: "read", Params: `{"path":"~/.aws/credentials"}`, Context: gateway.Spawned("subagent:1", "child")})
+	g.Allow(
+		gateway.Call{
+			Tool:    "read",
+			Params:  `{"path":"~/.aws/credentials"}`,
+			Context: gateway.Spawned("subagent:1", "child"),
+		},
+	)
 	asked(g, t, map[string]gateway.Call{
 		"a key was read": note("shopping", "x", secret), "a subagent has read one": note("shopping", "x", child),
 	})
@@ -187,10 +226,12 @@ func TestAStandingConsentIsNotWidened(t *testing.T) {
 	m = fetched(g, "after")
 	g.Allow(note("shopping", "after", m))
 	for what, yaml := range map[string]string{ // H482, H526, H529
-		"it pays by now":    strings.Replace(notebook, "leaves: false", "money: true", 1),
-		"it has no label":   "",
-		"its text is one":   strings.Replace(notebook, "destinations: [notebook], content: [text]", "destinations: [notebook, text]", 1),
-		"two people":        notebook + "approval: {approvals: 2}\napprovers: [{name: owner, ids: ['token:owner']}, {name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
+		"it pays by now":  strings.Replace(notebook, "leaves: false", "money: true", 1),
+		"it has no label": "",
+		"its text is one": strings.Replace(notebook, "destinations: [notebook], content: [text]",
+			"destinations: [notebook, text]", 1),
+		"two people": notebook + "approval: {approvals: 2}\napprovers: [{name: owner, ids: ['token:owner']}, " +
+			"{name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
 		"its giver is gone": notebook + "approvers: [{name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
 	} {
 		if g.Reload(yaml); strings.Contains(g.Log.String(), "not reloaded") {
@@ -222,7 +263,8 @@ func TestAlwaysForExactlyOneCommand(t *testing.T) {
 func TestNoAlwaysForWhatBearsTheMarkOfARisk(t *testing.T) {
 	g, b := owned(t, notebook+"  shop_pay: {sink: true, money: true, destinations: [notebook]}\n"+
 		"  notes_wipe: {sink: true, destructive: true, destinations: [notebook]}\n"+
-		"  vault_put: {sink: true, secret: true, destinations: [notebook]}\n  share: {sink: true, leaves: true, destinations: [notebook]}\n")
+		"  vault_put: {sink: true, secret: true, destinations: [notebook]}\n  share: {sink: true, leaves: true, "+
+		"destinations: [notebook]}\n")
 	m := fetched(g, "m")
 	for _, tool := range []string{"shop_pay", "notes_wipe", "vault_put", "share", "notes_new", "mcp__new__thing"} {
 		b.never(gateway.Call{Tool: tool, Params: `{"notebook":"shopping"}`, Context: m}, "")
@@ -231,12 +273,16 @@ func TestNoAlwaysForWhatBearsTheMarkOfARisk(t *testing.T) {
 		"make deploy", "$X -la", "ls $(cat x)", "python3 -c pass", "find . -exec sh x +"} {
 		b.never(gateway.Sh(c, m), "")
 	}
-	b.never(gateway.Call{Tool: "send_email", Params: `{"to":"bob@example.org","subject":"hi","body":"x"}`, Context: m}, "")
+	b.never(
+		gateway.Call{Tool: "send_email", Params: `{"to":"bob@example.org","subject":"hi","body":"x"}`, Context: m},
+		"",
+	)
 	b.never(gateway.Call{Tool: "exec", Params: `{"command":"ls","token":"[REDACTED: 8 chars]"}`, Context: m}, "")
 	b.never(note("shopping", "password=hunter2hunter2", m), "")
 }
 
-// H525 and H642: none for what the owner has denied, in another spelling or conversation, at the terminal, or meanwhile.
+// H525 and H642: none for what the owner has denied, in another spelling or conversation, at the terminal, or
+// meanwhile.
 func TestNoAlwaysForWhatWasDenied(t *testing.T) {
 	g, b := owned(t, notebook)
 	m := fetched(g, "m")
@@ -250,13 +296,15 @@ func TestNoAlwaysForWhatWasDenied(t *testing.T) {
 	ref := g.Ask(note("late", "x", m)).Ref
 	form, _ := b.always(ref)
 	deny(note("late", "evil", fetched(g, "meanwhile")))
-	if page := b.post("/page/answer", form); !strings.Contains(page, why) || !strings.Contains(page, "Nothing was approved") {
+	if page := b.post("/page/answer", form); !strings.Contains(page, why) ||
+		!strings.Contains(page, "Nothing was approved") {
 		t.Errorf("a page from before the no is told\n%s", page)
 	}
 	g.Ask(note("late", "y", m))
 }
 
-// H522 and H528: neither the agent, nor who may only look or may not answer this card, and not on a card that was answered.
+// H522 and H528: neither the agent, nor who may only look or may not answer this card, and not on a card that was
+// answered.
 func TestWhoMayGiveAStandingConsent(t *testing.T) {
 	const bob = "8c1f0a77d2e94b5c9e21a7f3b6d4405e"
 	g, b := owned(t, notebook+"agents: {main: {approvers: [Ann]}}\n"+
@@ -264,7 +312,8 @@ func TestWhoMayGiveAStandingConsent(t *testing.T) {
 	m := fetched(g, "m")
 	for _, member := range []string{`"always":true`, `"standing":{"days":30}`, `"days":30`} {
 		body := note("shopping", "x", m).Body()
-		if a := g.Again(append(body[:len(body)-1], ","+member+"}"...)); a.Allowed() || !strings.Contains(a.Reason, "not part of the protocol") {
+		if a := g.Again(append(body[:len(body)-1], ","+member+"}"...)); a.Allowed() ||
+			!strings.Contains(a.Reason, "not part of the protocol") {
 			t.Errorf("%s: %s", member, a.Raw)
 		}
 	}
@@ -274,7 +323,8 @@ func TestWhoMayGiveAStandingConsent(t *testing.T) {
 	card["handle"], card["days"], card["where"] = form["handle"], form["days"], form["where"]
 	other := &browser{t: t, g: g}
 	other.session = other.post("/page/login", url.Values{"token": {bob}})
-	for name, one := range map[string]*browser{"no session": {t: t, g: g}, "a viewer": enter(t, g, "--viewer"), "Bob": other} {
+	for name, one := range map[string]*browser{"no session": {t: t, g: g}, "a viewer": enter(t, g, "--viewer"),
+		"Bob": other} {
 		if page := one.post("/page/always", card); name != "Bob" && strings.Contains(page, "Always allow this?") {
 			t.Errorf("%s is shown\n%s", name, page)
 		}
@@ -283,7 +333,10 @@ func TestWhoMayGiveAStandingConsent(t *testing.T) {
 		}
 	}
 	for _, days := range []string{"0", "-1", "31", "x", ""} {
-		if page := b.post("/page/answer", url.Values{"handle": form["handle"], "days": {days}}); !strings.Contains(page, "Nothing was approved") {
+		if page := b.post("/page/answer", url.Values{"handle": form["handle"], "days": {days}}); !strings.Contains(
+			page,
+			"Nothing was approved",
+		) {
 			t.Errorf("%q days: the page says\n%s", days, page)
 		}
 	}
@@ -296,9 +349,13 @@ func TestWhoMayGiveAStandingConsent(t *testing.T) {
 	}
 }
 
-// H640 and H643: revoking ends also what a later consent at a worse level hides, and in one conversation only what holds there.
+// H640 and H643: revoking ends also what a later consent at a worse level hides, and in one conversation only what
+// holds there.
 func TestRevokingAStandingConsent(t *testing.T) {
-	g, b := owned(t, "trust: {tools: {read_file: external}}\n"+strings.Replace(notebook, "leaves", "source: false, leaves", 1))
+	g, b := owned(
+		t,
+		"trust: {tools: {read_file: external}}\n"+strings.Replace(notebook, "leaves", "source: false, leaves", 1),
+	)
 	read := func(name string) gateway.Context {
 		m := gateway.OwnerIn(name)
 		g.Allow(gateway.Call{Tool: "read_file", Params: `{"path":"a.txt"}`, Context: m})
@@ -317,7 +374,14 @@ func TestRevokingAStandingConsent(t *testing.T) {
 			g.Reply(".revoke " + strings.Fields(line)[0])
 		}
 	}
-	asked(g, t, map[string]gateway.Call{"revoked": note("shopping", "evil", read("fourth")), "revoked here": note("shopping", "evil", here)})
+	asked(
+		g,
+		t,
+		map[string]gateway.Call{
+			"revoked":      note("shopping", "evil", read("fourth")),
+			"revoked here": note("shopping", "evil", here),
+		},
+	)
 	g.Allow(note("work", "still", here))
 	g.Reply(".revoke all")
 	asked(g, t, map[string]gateway.Call{"all revoked": note("work", "evil", here)})

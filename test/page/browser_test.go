@@ -129,7 +129,8 @@ func TestThePageInARealBrowser(t *testing.T) {
 	}
 }
 
-// answers logs in, reads a call in both widths and themes, allows it, denies the next with a reason, goes through the views, and logs out.
+// answers logs in, reads a call in both widths and themes, allows it, denies the next with a reason, goes through the
+// views, and logs out.
 func answers(t *testing.T, s *surf) {
 	tab := s.login(webtest.Phone)
 	second := s.browser.Open(s.person, webtest.Desk)
@@ -198,7 +199,11 @@ func keys(t *testing.T, s *surf) {
 	tab.Text("Read all of it to allow")
 	tab.Wait("it has settled", `document.querySelector(".card") && !document.querySelector(".settling")`)
 	var posted bool
-	tab.Eval(`(() => { window.posted = false; document.addEventListener("submit", () => { window.posted = true }, true) })()`, nil)
+	tab.Eval(
+		`(() => { window.posted = false; document.addEventListener("submit", () => { window.posted = true }, true) `+
+			`})()`,
+		nil,
+	)
 	tab.Press("a")
 	if tab.Eval("window.posted", &posted); posted {
 		t.Error("a key sends an answer for what is not wholly visible")
@@ -261,8 +266,8 @@ func canaries(t *testing.T, s *surf) {
 	}
 }
 
-// evilPage tries all that a page of another port can: it reads, posts, frames, opens, and asks the page for its session.
-// What it finds out it notes.
+// evilPage tries all that a page of another port can: it reads, posts, frames, opens, and asks the page for its
+// session. What it finds out it notes.
 const evilPage = `<button id=go>See your build</button><iframe id=frame src="%[1]s/page/"></iframe><script>
 window.loot = [];
 addEventListener("message", e => loot.push("a message: " + JSON.stringify(e.data)));
@@ -290,7 +295,8 @@ window.send = () => { const f = document.createElement("form"); f.method = "post
   f.innerHTML = '<input name=handle value="%[2]s">'; document.body.append(f); f.submit(); };
 </script>`
 
-// anotherPort opens a page of another port in the browser that is logged in, such as a dev server with an evil dependency.
+// anotherPort opens a page of another port in the browser that is logged in, such as a dev server with an evil
+// dependency.
 func anotherPort(t *testing.T, s *surf) {
 	tab := s.login(webtest.Desk)
 	held := s.asks(s.tainted(installer))
@@ -340,7 +346,14 @@ func expires(t *testing.T, s *surf) {
 	if a := <-held; a.Allowed() {
 		t.Errorf("the call: %s", a.Raw)
 	}
-	tab.Eval(fmt.Sprintf(`verifier.ask("/page/answer", {method: "POST", body: new URLSearchParams({handle: %q})}).then(r => r.text())`, handle), &said)
+	tab.Eval(
+		fmt.Sprintf(
+			`verifier.ask("/page/answer", {method: "POST", body: new URLSearchParams({handle: %q})}).then(r => `+
+				`r.text())`,
+			handle,
+		),
+		&said,
+	)
 	if !strings.Contains(said, "Expired") || strings.Contains(said, "pproved once") {
 		t.Errorf("the late tap reads %s", said)
 	}
@@ -409,8 +422,8 @@ const tapped = `(async () => { const [n] = await registration.getNotifications()
 	const e = new NotificationEvent("notificationclick", { notification: n, action: %q });
 	let done; e.waitUntil = (p) => { done = p }; dispatchEvent(e); await done; return true })()`
 
-// pushes hands a message to the service worker until the notifications of the page are these, by title. It is handed over
-// anew, as a push service does whose message was not taken: Chromium does not say whether it was.
+// pushes hands a message to the service worker until the notifications of the page are these, by title. It is handed
+// over anew, as a push service does whose message was not taken: Chromium does not say whether it was.
 func (s *surf) pushes(tab *webtest.Tab, text, titles string) {
 	s.t.Helper()
 	tries := 0
@@ -420,17 +433,25 @@ func (s *surf) pushes(tab *webtest.Tab, text, titles string) {
 		}
 		tries++
 		var now string
-		tab.Eval(`(async () => (await (await navigator.serviceWorker.getRegistration("/page/")).getNotifications()).map(n => n.title).join())()`, &now)
+		tab.Eval(
+			`(async () => (await (await navigator.serviceWorker.getRegistration("/page/")).getNotifications()).map(n `+
+				`=> n.title).join())()`,
+			&now,
+		)
 		return now == titles
 	})
 }
 
-// What the gateway sends is decrypted by the push service's stand-in and handed to Chromium's service worker, which shows
-// it, answers from it and takes it away.
+// What the gateway sends is decrypted by the push service's stand-in and handed to Chromium's service worker, which
+// shows it, answers from it and takes it away.
 func TestAPushInARealBrowser(t *testing.T) {
 	t.Parallel()
 	browser, service := webtest.Start(t), pushtest.Start(t)
-	s := &surf{Gateway: gateway.Start(t, patient+"notify: {push: {services: [\""+service.URL+"\"], allow: true}}\n"), t: t, browser: browser}
+	s := &surf{
+		Gateway: gateway.Start(t, patient+"notify: {push: {services: [\""+service.URL+"\"], allow: true}}\n"),
+		t:       t,
+		browser: browser,
+	}
 	tab := s.login(webtest.Phone)
 	tab.AllowNotifications(s.URL)
 	s.open(tab, "notifications")

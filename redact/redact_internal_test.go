@@ -34,8 +34,8 @@ func redactor(t testing.TB, c Config) *Redactor {
 	return r
 }
 
-// rows are the lines of a file in testdata: a text a line, with its secrets between « and ». ⏎ is a line break, → a tab.
-// Lines with # are comments.
+// rows are the lines of a file in testdata: a text a line, with its secrets between « and ». ⏎ is a line break, → a
+// tab. Lines with # are comments.
 func rows(t testing.TB, file string) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
@@ -149,7 +149,12 @@ func TestH29EveryCanaryInEveryPlace(t *testing.T) {
 				for _, p := range redacttest.Placements(s) {
 					params := jsontext.Value(p.Params)
 					shown := r.Params("exec", params)
-					out := fmt.Sprint(string(shown.Params), shown.Findings, string(r.Names(params)), string(Names(params)))
+					out := fmt.Sprint(
+						string(shown.Params),
+						shown.Findings,
+						string(r.Names(params)),
+						string(Names(params)),
+					)
 					if redacttest.Leaks(out, c.Secret) != "" {
 						t.Errorf("%s, %s: %s became %s", c.Name, p.Name, p.Params, out)
 					}
