@@ -154,7 +154,7 @@ func (r *redis) meet(ctx context.Context) error {
 		}
 	}
 	known := fmt.Sprint("cluster_known_nodes:", len(r.nodes))
-	return eventually(ctx, 20*time.Second, "the cluster is complete", func() error {
+	return eventually(ctx, time.Minute, "the cluster is complete", func() error {
 		for _, n := range r.nodes {
 			info := n.admin.ClusterInfo(ctx).Val()
 			if !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, known) {
@@ -187,7 +187,7 @@ func (r *redis) watch(ctx context.Context) error {
 		}
 		r.watchers, r.sentinels = append(r.watchers, local(port)), append(r.sentinels, s)
 	}
-	return eventually(ctx, 20*time.Second, "the sentinels know the replicas and each other", func() error {
+	return eventually(ctx, time.Minute, "the sentinels know the replicas and each other", func() error {
 		m := r.asked(ctx, r.watchers[0])
 		if m["num-slaves"] != "2" || m["num-other-sentinels"] != "2" {
 			return fmt.Errorf("one knows %q replicas and %q sentinels", m["num-slaves"], m["num-other-sentinels"])
@@ -237,7 +237,7 @@ func (r *redis) whole() error {
 	if eventually(ctx, 3*time.Second, "by itself", replicas) == nil {
 		return nil
 	}
-	return eventually(ctx, 20*time.Second, "the master has its replicas", func() error {
+	return eventually(ctx, time.Minute, "the master has its replicas", func() error {
 		m := r.master(ctx)
 		for _, n := range r.nodes {
 			role, err := n.admin.Do(ctx, "role").Slice()

@@ -43,8 +43,8 @@ test("the owner's own call runs", patient, async () => {
 });
 
 test("after a page was read exec waits, the owner taps Allow on the phone, and it runs", patient, async () => {
-	const answer = rig.script(`${fetchPage()}\n${exec("date +approved-run")}`);
-	const card = await rig.phone.card("date +approved-run");
+	const answer = rig.script(`${fetchPage()}\n${exec("nice date +approved-run")}`);
+	const card = await rig.phone.card("nice date +approved-run");
 	assert.match(card.text, /fetched 127\.0\.0\.1/);
 	await rig.phone.tap(card, "Allow once", ownerId);
 	assert.match(await answer, /approved-run/);
@@ -137,18 +137,18 @@ test("H175 nobody but the owner starts a fresh conversation with /new, and only 
 		assert.match(await answer, /Denied by the owner/);
 	}
 	await rig.reset(card, { inChat: true });
-	assert.match(await rig.script(exec("date +after-reset")), /after-reset/);
+	assert.match(await rig.script(exec("nice date +after-reset")), /after-reset/);
 });
 
 test("H173 the owner's /new starts a fresh conversation, also while a call is held", patient, async () => {
 	await tainted("before-the-owners-new");
 	await rig.tell("/new", { expect: /New session/ });
-	assert.match(await rig.script(exec("date +after-new")), /\nafter-new/);
+	assert.match(await rig.script(exec("nice date +after-new")), /\nafter-new/);
 	const held = rig.script(`${fetchPage()}\n${exec("touch held-over-new")}`).catch(() => {}); // the run is aborted, and answers nothing
 	await rig.pending();
 	await rig.tell("/new", { expect: /New session/ });
 	await rig.eventually("the card is withdrawn", async () => (await rig.open()).length === 0);
-	assert.match(await rig.script(exec("date +after-the-second")), /\nafter-the-second/);
+	assert.match(await rig.script(exec("nice date +after-the-second")), /\nafter-the-second/);
 	assert.equal(rig.ran("held-over-new"), false);
 	void held;
 });
@@ -173,7 +173,7 @@ test("H22 a stranger in the owner's session drops its level, for the owner too",
 	const strangers = rig.script(exec("echo stranger"), { from: 222 });
 	assert.match(await rig.denied(), /level +external/);
 	assert.match(await strangers, /Denied by the owner/);
-	const owners = rig.script(exec("date +owner-afterwards"));
+	const owners = rig.script(exec("nice date +owner-afterwards"));
 	const card = await rig.denied();
 	assert.match(card, /level +external/);
 	assert.match(await owners, /Denied by the owner/);

@@ -286,7 +286,7 @@ export class Rig {
 	async fresh() {
 		for (;;) {
 			let over = false;
-			const again = exec(`date +all-is-fresh-${Date.now()}`); // a no stands for the same call
+			const again = exec(`nice date +all-is-fresh-${Date.now()}`); // a no stands for the same call
 			const answer = this.script(again).finally(() => (over = true));
 			const card = await this.denyAll(() => over);
 			if (/\nall-is-fresh/.test(await answer)) return;
