@@ -181,6 +181,7 @@ test("H22 a stranger in the owner's session drops its level, for the owner too",
 });
 
 test("H17 a page and commands in one turn: no command runs unasked after the page", patient, async () => {
+	await rig.fresh();
 	const before = (await rig.decisions()).length;
 	const commands = [1, 2, 3, 4, 5, 6].map((n) => exec(`touch beside-the-page-${n}`));
 	const together = commands.slice(0, -1).map((call) => call.replace("RUN", "ALSO"));
