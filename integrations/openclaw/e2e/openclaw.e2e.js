@@ -61,7 +61,7 @@ test("the owner taps Deny, it does not run, and the model reads that", patient, 
 });
 
 test("the owner changes the arguments, and that runs and nothing else", patient, async () => {
-	const answer = rig.script(`${fetchPage()}\nRUN exec ${JSON.stringify({ command: "touch asked-run; echo asked-run", timeoutSeconds: 20 })}`);
+	const answer = rig.script(`RUN exec ${JSON.stringify({ command: "touch asked-run; echo asked-run", timeoutSeconds: 20 })}`);
 	const { ref } = await rig.pending();
 	const change = () => rig.owner("approve", ref, "--with", JSON.stringify({ command: "touch edited-run; echo edited-run" })).catch((err) => err.stdout);
 	assert.match(await change(), /"command": "touch asked-run; echo asked-run" → "touch edited-run; echo edited-run"\n"timeoutSeconds": 20 → \(none\)/);
