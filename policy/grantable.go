@@ -43,17 +43,14 @@ func startsWord(letters []rune, i int) bool {
 // attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is
 // more than what is said.
 func attaches(text string) bool {
-	return containsFold(text, "media:") && attachment.MatchString(text)
-}
-
-var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)
-
-// containsFold reports whether a text holds a word of small ASCII letters in any case.
-func containsFold(text, word string) bool {
-	for i := 0; i+len(word) <= len(text); i++ {
-		if text[i]|' ' == word[0] && strings.EqualFold(text[i:i+len(word)], word) {
-			return true
+	for rest, found := text, true; found; {
+		var before string
+		before, rest, found = strings.Cut(rest, ":")
+		if n := len(before) - len("media"); found && n >= 0 && strings.EqualFold(before[n:], "media") {
+			return attachment.MatchString(text)
 		}
 	}
 	return false
 }
+
+var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)

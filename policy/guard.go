@@ -13,7 +13,7 @@ import (
 // literal word. An agent that could reach these could approve itself. It reads what a call says and not what that comes
 // to: another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
-	marks    [256][]guarded // by their first byte, in lower case
+	marks    [256][]guarded // by their first byte, in either case
 	commands []string       // names of our own program
 }
 
@@ -64,7 +64,11 @@ func newGuard(g Guard) *guard {
 
 func (g *guard) add(m guarded) {
 	if m.word = strings.ToLower(m.word); m.word != "" {
-		g.marks[m.word[0]] = append(g.marks[m.word[0]], m)
+		first := m.word[0]
+		g.marks[first] = append(g.marks[first], m)
+		if 'a' <= first && first <= 'z' {
+			g.marks[first-'a'+'A'] = g.marks[first]
+		}
 	}
 }
 
@@ -118,18 +122,16 @@ func (g *guard) addAddress(a string, hosts []string) {
 // find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program
 // is only looked for where the tool carries commands, which do what does says.
 func (g *guard) find(said string, commands bool, does *command.Line) string {
-	if does != nil {
-		if slices.ContainsFunc(
-			does.Commands,
-			func(words []string) bool { return slices.Contains(g.commands, program(words[0])) },
-		) {
-			return "our own command"
-		}
-		said += "\x01" + strings.Join(does.Words, "\x01") // without their quotes
-	}
 	m := g.in(said, commands)
-	if tidy := tidied(said); m == nil && tidy != said {
-		m = g.in(tidy, commands)
+	if does != nil {
+		for _, words := range does.Commands {
+			if slices.Contains(g.commands, program(words[0])) {
+				return "our own command"
+			}
+		}
+		for i := 0; m == nil && i < len(does.Words); i++ { // without their quotes
+			m = g.in(does.Words[i], commands)
+		}
 	}
 	switch {
 	case m == nil:
@@ -142,19 +144,59 @@ func (g *guard) find(said string, commands bool, does *command.Line) string {
 	return "what is guarded: " + m.word
 }
 
-// in finds the first guarded word in a text.
+// in finds the first guarded word in a text, or else in a path without doubled slashes, "." and "..": all between two
+// zero bytes, or a word of that.
 func (g *guard) in(text string, commands bool) *guarded {
-	inName := false // a name goes on here
+	m := g.literally(text, commands)
+	if m != nil || !isUntidy(text) {
+		return m
+	}
+	text = strings.ReplaceAll(text, `\`, "/")
+	for whole := range strings.SplitSeq(text, "\x00") {
+		if m == nil && len(whole) <= longestWhole && strings.Contains(whole, "..") {
+			m = g.literally(path.Clean(whole), commands)
+		}
+	}
+	from := 0
+	for i := 0; m == nil && i <= len(text); i++ {
+		if i == len(text) || endsPath[text[i]] {
+			if word := text[from:i]; isUntidy(word) {
+				m = g.literally(path.Clean(word), commands)
+			}
+			from = i + 1
+		}
+	}
+	return m
+}
+
+// longestWhole is longer than paths are.
+const longestWhole = 4096
+
+func isUntidy(text string) bool {
+	return strings.Contains(text, "//") || strings.Contains(text, "/.") || strings.IndexByte(text, '\\') >= 0
+}
+
+// endsPath has the bytes that end a path, inName those that a name goes on after.
+var endsPath, inName = func() (ends, in [256]bool) {
+	for c := range 256 {
+		ends[c] = strings.IndexByte(" \t\r\n\"'`;|&<>(){}[],=:\x00", byte(c)) >= 0
+		in[c] = continues(byte(c)) || c == '-' || c == '.'
+	}
+	return ends, in
+}()
+
+func (g *guard) literally(text string, commands bool) *guarded {
+	goesOn := false
 	for i := range len(text) {
-		c := lowered(text[i])
-		if !inName && g.marks[c] != nil {
-			for n := range g.marks[c] {
-				if m := &g.marks[c][n]; m.isAt(text, i) && (commands || !m.runs) {
+		c := text[i]
+		if begins := g.marks[c]; begins != nil && !goesOn {
+			for n := range begins {
+				if m := &begins[n]; m.isAt(text, i) && (commands || !m.runs) {
 					return m
 				}
 			}
 		}
-		inName = continues(c) || c == '-' || c == '.'
+		goesOn = inName[c]
 	}
 	return nil
 }
@@ -213,30 +255,6 @@ func nextWord(after string) string {
 		return ""
 	}
 	return words[0]
-}
-
-// longestWhole is longer than paths are.
-const longestWhole = 4096
-
-// tidied is a text in which each path has neither doubled slashes nor "." and "..", as one whole and as words.
-func tidied(text string) string {
-	if !strings.Contains(text, "//") && !strings.Contains(text, "/.") && strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	text = strings.ReplaceAll(text, `\`, "/")
-	paths := strings.FieldsFunc(
-		text,
-		func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) },
-	)
-	for whole := range strings.SplitSeq(text, "\x00") {
-		if strings.Contains(whole, "..") && len(whole) <= longestWhole {
-			paths = append(paths, whole)
-		}
-	}
-	for i := range paths {
-		paths[i] = path.Clean(paths[i])
-	}
-	return strings.Join(paths, "\x00")
 }
 
 // lowered is a letter of ASCII in lower case.

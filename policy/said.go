@@ -29,7 +29,9 @@ type argument struct {
 func read(c *toolcall.Call) *said {
 	values, err := c.Values()
 	s := &said{readable: err == nil, args: make([]argument, 0, len(values))}
-	all, keys := make([]byte, 0, len(c.Params)+len(c.Sent)+16), make([]byte, 0, 64)
+	var all strings.Builder
+	all.Grow(len(c.Params) + len(c.Sent) + 16)
+	keys := make([]byte, 0, 64)
 	for i := range values {
 		v := &values[i]
 		name := v.Name
@@ -47,9 +49,12 @@ func read(c *toolcall.Call) *said {
 		}
 		a := argument{values.Path(i), plainKey(name), v.Text, v.Kind == jsontext.KindString}
 		s.args = append(s.args, a)
-		all = append(append(all, portOf(&a)...), 0)
+		all.WriteString(portOf(&a))
+		all.WriteByte(0)
 	}
-	s.all = string(append(append(all, keys...), c.Sent...))
+	all.Write(keys)
+	all.WriteString(c.Sent)
+	s.all = all.String()
 	return s
 }
 

@@ -46,9 +46,10 @@ func Walk(params []byte) (Values, error) {
 }
 
 type walker struct {
-	text string
-	at   int
-	all  Values
+	text  string
+	at    int
+	all   Values
+	plain strings.Builder
 }
 
 // next passes what is between values. It returns the byte that follows, or 0.
@@ -108,25 +109,51 @@ func (w *walker) inside(up int, open byte) bool {
 	}
 }
 
-// quoted reads a string.
+// quoted reads a string. What one with escapes says is put behind what others before it say.
 func (w *walker) quoted() (says string, ok bool) {
-	from, escaped := w.at, false
-	for w.at++; w.at < len(w.text) && w.text[w.at] != '"'; w.at++ {
-		if w.text[w.at] == '\\' {
-			escaped = true
-			w.at++ // whatever is behind it, a quote as well
+	end, begin := w.at, w.plain.Len()
+	for w.at++; ; {
+		if end < w.at { // the quote there had a backslash
+			n := strings.IndexByte(w.text[w.at:], '"')
+			if n < 0 {
+				return "", false
+			}
+			end = w.at + n
+		}
+		part := w.text[w.at:end]
+		n := strings.IndexByte(part, '\\')
+		switch {
+		case n < 0:
+			if w.at = end + 1; w.plain.Len() == begin {
+				return part, true
+			}
+			w.plain.WriteString(part)
+			return w.plain.String()[begin:], true
+		case w.plain.Cap() == 0:
+			w.plain.Grow(len(w.text) - w.at)
+		}
+		w.plain.WriteString(part[:n])
+		w.at += n
+		if !w.escape() {
+			return "", false
 		}
 	}
-	if w.at >= len(w.text) {
-		return "", false
+}
+
+// escape reads what begins with a backslash.
+func (w *walker) escape() bool {
+	if i := strings.IndexByte(`"\/bfnrt`, w.text[w.at+1]); i >= 0 {
+		w.plain.WriteByte("\"\\/\b\f\n\r\t"[i])
+		w.at += 2
+		return true
 	}
-	w.at++
-	raw := w.text[from:w.at]
-	if !escaped {
-		return raw[1 : len(raw)-1], true
+	from := w.at
+	for strings.HasPrefix(w.text[w.at:], `\u`) { // two may be one character
+		w.at = min(w.at+len(`\u0000`), len(w.text))
 	}
-	text, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw)
-	return string(text), err == nil
+	text, err := jsontext.AppendUnquote(nil, `"`+w.text[from:w.at]+`"`)
+	w.plain.Write(text)
+	return err == nil && w.at > from
 }
 
 // Path is where a value is, such as edits[0].newText, and "" for the params
