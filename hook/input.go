@@ -48,8 +48,12 @@ func (in *input) decode(text []byte) error {
 	return nil
 }
 
-// decodeHead reads what stands before the place that can't be read: every agent says first what the event is and whose.
+// headWithin is where every agent has said what the event is and whose: before anything that may be long.
+const headWithin = 1 << 20
+
+// decodeHead reads what stands before the place that can't be read. The rest, which may be long, costs no time.
 func (in *input) decodeHead(text []byte) {
+	text = text[:min(len(text), headWithin)]
 	head := map[string]*string{
 		"hook_event_name": &in.Event, "session_id": &in.SessionID, "agent_id": &in.AgentID, "cwd": &in.CWD,
 		"tool_name": &in.Tool,
