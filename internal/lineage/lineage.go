@@ -16,16 +16,18 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Limits of one text.
 const (
 	MaxChars  = 65536 // code points that are looked at
-	MaxTokens = 512   // fingerprints that are kept
+	MaxTokens = protocol.MaxFingerprints
 )
 
 const (
-	printSize  = 8 // bytes of a fingerprint
+	printSize  = protocol.FingerprintSize
 	leastToken = 6 // characters
 )
 
@@ -48,10 +50,7 @@ func (k Key) of(token string) fingerprint {
 }
 
 // Fingerprints are those of a text's tokens, one after the other.
-type Fingerprints []byte
-
-// Valid reports whether what came from outside can be fingerprints of one text.
-func (f Fingerprints) Valid() bool { return len(f)%printSize == 0 && len(f) <= MaxTokens*printSize }
+type Fingerprints = protocol.Fingerprints
 
 // Extract returns the fingerprints of the first different tokens of a text.
 func (k Key) Extract(text string) (prints Fingerprints) {

@@ -1,4 +1,3 @@
-// Package protocol is what agents' runtimes and the gateway say to each other.
 package protocol
 
 import (

@@ -1,22 +1,20 @@
-package loop
+package protocol
 
 import (
 	"bytes"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Decode reads one event. Every error it returns is a [*toolcall.Malformed].
-func Decode(name Name, body []byte) (Event, error) {
+// DecodeEvent reads one event. Every error it returns is a [*Malformed].
+func DecodeEvent(name Name, body []byte) (Event, error) {
 	e := Event{Name: name}
 	fields := e.fields()
 	if fields == nil {
 		return Event{}, malformed("There is no event of this name.")
 	}
-	call, about, err := toolcall.DecodeAbout(body, MaxBody, "event")
+	call, about, err := DecodeAbout(body, MaxEventBody, "event")
 	if err != nil {
 		return Event{}, err
 	}
@@ -26,8 +24,6 @@ func Decode(name Name, body []byte) (Event, error) {
 	}
 	return e, nil
 }
-
-func malformed(reason string) error { return &toolcall.Malformed{Reason: reason} }
 
 // field is one member that an object may have, and what reads it.
 type field struct {

@@ -1,32 +1,30 @@
-package toolcall
+package protocol
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // walked are the values of params that were read already.
 type walked struct {
 	of  jsontext.Value
-	all protocol.Values
+	all Values
 }
 
 // Values are those of the params. A call that came from Decode has them already;
 // those of another are read anew. There are none where the params are not valid JSON.
-func (c *Call) Values() (protocol.Values, error) {
+func (c *Call) Values() (Values, error) {
 	if n := len(c.Params); n > 0 && n == len(c.walked.of) && &c.Params[0] == &c.walked.of[0] {
 		return c.walked.all, nil
 	}
 	if len(c.Params) > 0 && !c.Params.IsValid() {
 		return nil, malformed("The params are not one valid JSON value.")
 	}
-	return protocol.Walk(c.Params)
+	return Walk(c.Params)
 }
 
 // read keeps the values of params that were found valid.
 func (c *Call) read(params jsontext.Value) error {
-	all, err := protocol.Walk(params)
+	all, err := Walk(params)
 	if err != nil {
 		return malformed("tool.params must hold at most 65536 values.")
 	}

@@ -1,4 +1,4 @@
-package loop_test
+package protocol_test
 
 import (
 	"encoding/base64"
@@ -10,9 +10,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/lineage"
-	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 const head = `{"version":1,"timestamp":"2026-02-12T15:30:00Z","requestId":"r-1"`
@@ -21,9 +20,9 @@ func body(event string) []byte {
 	return []byte(head + `,"context":{"sessionKey":"agent:main:main","runId":"run-1"},"event":` + event + `}`)
 }
 
-func decode(t *testing.T, name loop.Name, event string) loop.Event {
+func decode(t *testing.T, name protocol.Name, event string) protocol.Event {
 	t.Helper()
-	e, err := loop.Decode(name, body(event))
+	e, err := protocol.DecodeEvent(name, body(event))
 	if err != nil {
 		t.Fatalf("%s %.200s: %v", name, event, err)
 	}
@@ -46,7 +45,7 @@ type vectors struct {
 
 func documented(t testing.TB) (v vectors) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/spec/event-vectors.json")
+	text, err := os.ReadFile("../../docs/spec/event-vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,19 +59,19 @@ func TestTheDocumentedEventsAreDecodedAndTheMalformedRefused(t *testing.T) {
 	v, n := documented(t), 0
 	for _, e := range v.Events {
 		name, ok := strings.CutPrefix(e.Path, "/hooks/")
-		if !ok || name == string(loop.BeforeToolCall) {
+		if !ok || name == string(protocol.BeforeToolCall) {
 			continue
 		}
 		n++
-		if _, err := loop.Decode(loop.Name(name), []byte(e.Body)); err != nil {
+		if _, err := protocol.DecodeEvent(protocol.Name(name), []byte(e.Body)); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 	}
 	for _, m := range v.Malformed {
 		if name, ok := strings.CutPrefix(m.Path, "/hooks/"); ok {
 			n++
-			_, err := loop.Decode(loop.Name(name), []byte(m.Body))
-			if _, ok := errors.AsType[*toolcall.Malformed](err); !ok {
+			_, err := protocol.DecodeEvent(protocol.Name(name), []byte(m.Body))
+			if _, ok := errors.AsType[*protocol.Malformed](err); !ok {
 				t.Errorf("%s: got %v", m.Name, err)
 			}
 		}
@@ -85,35 +84,35 @@ func TestTheDocumentedEventsAreDecodedAndTheMalformedRefused(t *testing.T) {
 func TestWhatIsSaidIsRead(t *testing.T) {
 	e := decode(
 		t,
-		loop.ContextAssembled,
+		protocol.ContextAssembled,
 		`{"sources":[{"kind":"tool_result","tool":"Bash","trust":"shared","senderId":"9","senderIsOwner":false,"size":3,
 		"contentHash":"sha256:`+strings.Repeat("a", 64)+`","fingerprints":"ASNFZ4mrze8=",
 		"other":[{}]}],"messages":[1],"anything":{"x":[]}}`,
 	)
 	s := e.Sources[0]
-	if s.Kind != loop.ToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 ||
+	if s.Kind != protocol.KindToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 ||
 		len(s.Seen) != 8 ||
 		s.Hash == "" {
 		t.Errorf("%+v", s)
 	}
 	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" ||
-		e.Messages != loop.HashOf("[1]") {
+		e.Messages != protocol.HashOf("[1]") {
 		t.Errorf("%+v", e)
 	}
 	r := decode(
 		t,
-		loop.AfterToolCall,
+		protocol.AfterToolCall,
 		`{"toolName":" EXEC ","toolCallId":"c","error":true,"durationMs":5,"size":7,"origin":"a.b","marked":true,`+
 			`"result":"abc","contentHash":null}`,
 	).Returned
 	if r.Tool != "exec" || r.ToolCallID != "c" || !r.Error || r.DurationMs != 5 || r.Size != 7 || r.Origin != "a.b" ||
 		!r.Marked ||
-		r.Hash != loop.HashOf("abc") {
+		r.Hash != protocol.HashOf("abc") {
 		t.Errorf("%+v", r)
 	}
 	w := decode(
 		t,
-		loop.AfterLLMCall,
+		protocol.AfterLLMCall,
 		`{"toolCalls":[{"id":"1","name":"exec","arguments":{"a":1.0}},{"name":"x"}],"iteration":2,"model":"m",`+
 			`"response":{"a":1}}`,
 	)
@@ -125,20 +124,20 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 }
 
 func TestTokensAreReadAndAddedUp(t *testing.T) {
-	for usage, want := range map[string]loop.Tokens{
+	for usage, want := range map[string]protocol.Tokens{
 		`{}`:                      {},
 		`{"input":10,"output":5}`: {Input: 10, Output: 5, Total: 15},
 		`{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":0.1}`: {Input: 10, Output: 5, Cached: 4, Total: 19},
 		`{"input":10,"cacheRead":8,"total":12}`:                           {Input: 10, Cached: 8, Total: 12},
 		`{"total":7,"input":null}`:                                        {Total: 7},
 	} {
-		e := decode(t, loop.AfterLLMCall, `{"toolCalls":[],"latencyMs":3,"tokenUsage":`+usage+`}`)
+		e := decode(t, protocol.AfterLLMCall, `{"toolCalls":[],"latencyMs":3,"tokenUsage":`+usage+`}`)
 		if e.Tokens != want || e.LatencyMs != 3 {
 			t.Errorf("%s: %+v, want %+v", usage, e.Tokens, want)
 		}
 	}
 	for _, usage := range []string{`{"input":-1}`, `{"output":1.5}`, `{"total":"7"}`, `{"Total":7}`, `{"cacheRead":99999999999}`, `[]`, `7`} {
-		if _, err := loop.Decode(loop.AfterLLMCall, body(`{"toolCalls":[],"tokenUsage":`+usage+`}`)); err == nil {
+		if _, err := protocol.DecodeEvent(protocol.AfterLLMCall, body(`{"toolCalls":[],"tokenUsage":`+usage+`}`)); err == nil {
 			t.Errorf("%s was taken", usage)
 		}
 	}
@@ -147,34 +146,34 @@ func TestTokensAreReadAndAddedUp(t *testing.T) {
 func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
 	long := strings.Repeat("x", 600)
 	for _, c := range []struct {
-		name  loop.Name
+		name  protocol.Name
 		event string
 	}{
-		{loop.AgentEnd, `null`}, {loop.AgentEnd, `"x"`}, {loop.AgentEnd, `{"success":1}`}, {loop.AgentEnd, `{"Success":true}`},
-		{loop.LoopIterationStart, `{"iteration":-1}`}, {loop.LoopIterationStart, `{"iteration":1.5}`}, {loop.LoopIterationStart, `{"iteration":null}`},
-		{loop.LoopIterationStart, `{"iteration":99999999999}`},
-		{loop.AfterToolCall, `{"toolName":""}`}, {loop.AfterToolCall, `{"toolName":" "}`}, {loop.AfterToolCall, `{"toolName":"` + long + `"}`},
-		{loop.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {loop.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
-		{loop.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {loop.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
-		{loop.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte,
+		{protocol.AgentEnd, `null`}, {protocol.AgentEnd, `"x"`}, {protocol.AgentEnd, `{"success":1}`}, {protocol.AgentEnd, `{"Success":true}`},
+		{protocol.LoopIterationStart, `{"iteration":-1}`}, {protocol.LoopIterationStart, `{"iteration":1.5}`}, {protocol.LoopIterationStart, `{"iteration":null}`},
+		{protocol.LoopIterationStart, `{"iteration":99999999999}`},
+		{protocol.AfterToolCall, `{"toolName":""}`}, {protocol.AfterToolCall, `{"toolName":" "}`}, {protocol.AfterToolCall, `{"toolName":"` + long + `"}`},
+		{protocol.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {protocol.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
+		{protocol.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {protocol.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
+		{protocol.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte,
 			8*(lineage.MaxTokens+1))) + `"}`},
-		{loop.BeforeLLMCall, `{"tools":{}}`}, {loop.BeforeLLMCall, `{"tools":[{}]}`}, {loop.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {loop.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
-		{loop.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {loop.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
-		{loop.BeforeResponseEmit, `{"content":{}}`}, {loop.SubagentSpawned, `{"childSessionKey":""}`}, {loop.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},
-		{loop.BeforeToolCall, `{}`}, {"nothing", `{}`},
+		{protocol.BeforeLLMCall, `{"tools":{}}`}, {protocol.BeforeLLMCall, `{"tools":[{}]}`}, {protocol.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {protocol.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
+		{protocol.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {protocol.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
+		{protocol.BeforeResponseEmit, `{"content":{}}`}, {protocol.SubagentSpawned, `{"childSessionKey":""}`}, {protocol.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},
+		{protocol.BeforeToolCall, `{}`}, {"nothing", `{}`},
 	} {
-		_, err := loop.Decode(c.name, body(c.event))
-		m, ok := errors.AsType[*toolcall.Malformed](err)
+		_, err := protocol.DecodeEvent(c.name, body(c.event))
+		m, ok := errors.AsType[*protocol.Malformed](err)
 		if !ok || !strings.HasSuffix(m.Reason, ".") || strings.Contains(m.Reason, "xxx") {
 			t.Errorf("%s %.80s: got %v", c.name, c.event, err)
 		}
 	}
-	if _, err := loop.Decode(loop.AgentEnd, body(strings.Repeat(`[`, 200)+strings.Repeat(`]`, 200))); err == nil {
+	if _, err := protocol.DecodeEvent(protocol.AgentEnd, body(strings.Repeat(`[`, 200)+strings.Repeat(`]`, 200))); err == nil {
 		t.Error("nesting is not bounded")
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeEvent(f *testing.F) {
 	v := documented(f)
 	for _, e := range v.Events {
 		f.Add(strings.TrimPrefix(e.Path, "/hooks/"), []byte(e.Body))
@@ -183,15 +182,15 @@ func FuzzDecode(f *testing.F) {
 		f.Add(strings.TrimPrefix(e.Path, "/hooks/"), []byte(e.Body))
 	}
 	f.Fuzz(func(t *testing.T, name string, text []byte) {
-		e, err := loop.Decode(loop.Name(name), text)
+		e, err := protocol.DecodeEvent(protocol.Name(name), text)
 		if err != nil {
-			if _, ok := errors.AsType[*toolcall.Malformed](err); !ok {
+			if _, ok := errors.AsType[*protocol.Malformed](err); !ok {
 				t.Fatalf("error %T", err)
 			}
 			return
 		}
-		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > loop.MaxSources ||
-			len(e.Tools) > loop.MaxTools {
+		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > protocol.MaxSources ||
+			len(e.Tools) > protocol.MaxTools {
 			t.Fatalf("%+v", e)
 		}
 		for _, w := range e.Wanted {
@@ -204,8 +203,8 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%+v", s)
 			}
 		}
-		a := loop.Answer{SystemPrompt: string(text), Block: true}
-		var back loop.Answer
+		a := protocol.Answer{SystemPrompt: string(text), Block: true}
+		var back protocol.Answer
 		if err := json.Unmarshal(a.JSON(), &back); err != nil || !back.Block {
 			t.Fatalf("%s: %v", a.JSON(), err)
 		}

@@ -1,4 +1,4 @@
-package loop
+package protocol
 
 import (
 	"bytes"
@@ -8,9 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // fields is what an event of this name is made of; nil: there is no such event.
@@ -61,7 +59,7 @@ func (e *Event) fields() []field {
 		return []field{needed("question", into(&e.Answered.Ticket, value.ticket)), optional("ran", into(&e.Answered.Ran, value.flag))}
 	case SaysHello:
 		return e.Hello.fields()
-	case BeforeToolCall: // a call, see [toolcall.DecodeNotice]
+	case BeforeToolCall: // a call, see [DecodeNotice]
 	}
 	return nil
 }
@@ -78,7 +76,7 @@ func (r *Returned) fields() []field {
 	return []field{
 		needed("toolName", func(v value) (err error) {
 			r.Sent, err = v.name()
-			r.Tool = toolcall.Canonical(r.Sent)
+			r.Tool = Canonical(r.Sent)
 			return err
 		}),
 		optional("toolCallId", into(&r.ToolCallID, value.id)), optional("error", into(&r.Error, value.flag)),
@@ -129,7 +127,7 @@ func (v value) tokens() (t Tokens, err error) {
 // sessionKey is the key of a session that there is.
 func (v value) sessionKey() (string, error) {
 	key, err := v.id()
-	if err == nil && toolcall.CanonicalKey(key) == "" {
+	if err == nil && CanonicalKey(key) == "" {
 		return "", malformed(v.what + " must not be empty.")
 	}
 	return key, err
@@ -196,7 +194,7 @@ func (v value) toolCalls() (all []Wanted, err error) {
 	return all, err
 }
 
-func (v value) fingerprints() (prints lineage.Fingerprints, err error) {
+func (v value) fingerprints() (prints Fingerprints, err error) {
 	if json.Unmarshal(v.raw, &prints) != nil || v.raw.Kind() != jsontext.KindString || !prints.Valid() {
 		return nil, malformed(v.what + " must be base64 of at most 512 times 8 bytes.")
 	}
@@ -221,7 +219,7 @@ func (v value) sources() (all []Source, err error) {
 		if err == nil && s.Kind == "" {
 			return malformed(entry.what + " must have a kind.")
 		}
-		s.Tool = toolcall.Canonical(s.Sent)
+		s.Tool = Canonical(s.Sent)
 		all = append(all, s)
 		return err
 	})
@@ -231,7 +229,7 @@ func (v value) sources() (all []Source, err error) {
 func (v value) kind() (Kind, error) {
 	text, err := v.plain()
 	switch k := Kind(text); k {
-	case SystemPrompt, UserMessage, ToolResult, CompactedHistory:
+	case KindSystemPrompt, KindUserMessage, KindToolResult, KindCompactedHistory:
 		return k, err
 	}
 	return "", malformed(v.what + " must be system_prompt, user_message, tool_result or compacted_history.")

@@ -1,4 +1,4 @@
-package toolcall
+package protocol
 
 import (
 	"bytes"
@@ -100,7 +100,7 @@ type object[T any] struct {
 	given bool
 }
 
-var errNoObject = errors.New("toolcall: no object")
+var errNoObject = errors.New("protocol: no object")
 
 func (o *object[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() != jsontext.KindBeginObject {

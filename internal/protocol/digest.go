@@ -1,4 +1,4 @@
-package toolcall
+package protocol
 
 import (
 	"cmp"
@@ -9,8 +9,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Digest is what an approval is bound to.
@@ -44,7 +42,7 @@ func (c *Call) Digest() Digest {
 }
 
 // canonical appends the value at i as RFC 8785 writes it, but for numbers.
-func canonical(to []byte, all protocol.Values, i int) []byte {
+func canonical(to []byte, all Values, i int) []byte {
 	v := &all[i]
 	switch v.Kind {
 	case jsontext.KindString:

@@ -1,4 +1,4 @@
-package loop
+package protocol
 
 import (
 	"github.com/go-json-experiment/json"

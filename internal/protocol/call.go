@@ -1,14 +1,12 @@
-// Package toolcall is the call an agent's runtime asks about: what it is
-// called, with which arguments, and what the caller says about where it came
-// from.
+// Package protocol is what agents' runtimes and the gateway say to each other: the call that a runtime asks about
+// ([Call]), what it tells of its agent's loop ([Event]), and what goes back ([Answer]).
 //
-// Decode turns the raw bytes of a request into a [Call] and refuses every body
-// that two readers could understand differently: duplicate or case-varied
-// member names, invalid UTF-8, lone surrogates, trailing data, numbers that
-// are not finite, nesting that is not bounded. It judges nothing: who signed
-// the bytes, whether the timestamp is recent and what the call may do are
-// decided elsewhere. It never repeats a part of the body in an error.
-package toolcall
+// [Decode] and [DecodeEvent] turn the raw bytes of a request into a call or an event and refuse every body that two
+// readers could understand differently: duplicate or case-varied member names, invalid UTF-8, lone surrogates,
+// trailing data, numbers that are not finite, nesting that is not bounded. The package judges nothing and keeps
+// nothing: who signed the bytes, whether the timestamp is recent and what the call may do are decided elsewhere. It
+// never repeats a part of the body in an error. What an event holds of a text ([Text]) is gone with the request.
+package protocol
 
 import (
 	"strings"

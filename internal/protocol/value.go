@@ -1,4 +1,4 @@
-package loop
+package protocol
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // value is a member's value and what it is called.
@@ -144,15 +142,15 @@ func (v value) each(most int, read func(v value) error) error {
 
 // name is the name of a tool.
 func (v value) name() (string, error) {
-	s, err := v.text(toolcall.MaxToolName)
-	if err == nil && toolcall.Canonical(s) == "" {
+	s, err := v.text(MaxToolName)
+	if err == nil && Canonical(s) == "" {
 		return "", malformed(v.what + " must not be empty.")
 	}
 	return s, err
 }
 
 // id is an identifier, as in the context.
-func (v value) id() (string, error) { return v.text(toolcall.MaxText) }
+func (v value) id() (string, error) { return v.text(MaxText) }
 
 // at is a member of an object that others wrote for others. What is missing, or no object, is the zero value.
 func (v value) at(name string) (found value) {

@@ -1,20 +1,9 @@
-// Package loop is what a runtime tells of its agent's loop: what came into the
-// model's context, what a tool returned, that a session has a child.
-//
-// Decode turns the raw bytes of a request into an [Event] under the same strict
-// rules as a call, and [Answer] is what goes back. The package judges nothing and
-// keeps nothing. Text is hashed as it is read: what an Event still holds of it
-// ([Text]) is there to be answered with, and is gone with the request. It refuses
-// what two readers could understand differently, and never repeats a part of the
-// body in an error.
-package loop
+package protocol
 
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Name is what happened.
@@ -27,7 +16,7 @@ const (
 	LoopIterationStart Name = "loop_iteration_start"
 	BeforeLLMCall      Name = "before_llm_call"
 	AfterLLMCall       Name = "after_llm_call"
-	BeforeToolCall     Name = "before_tool_call" // a call or the notice of one, see [toolcall.DecodeNotice]
+	BeforeToolCall     Name = "before_tool_call" // a call or the notice of one, see [DecodeNotice]
 	AfterToolCall      Name = "after_tool_call"
 	LoopIterationEnd   Name = "loop_iteration_end"
 	BeforeResponseEmit Name = "before_response_emit"
@@ -56,7 +45,7 @@ func (n Name) MayBlock() bool {
 
 // Limits of an event. A body beyond any of them is malformed.
 const (
-	MaxBody      = 8 << 20 // bytes of the whole body
+	MaxEventBody = 8 << 20 // bytes of the whole body
 	MaxSources   = 256
 	MaxTools     = 4096
 	MaxToolCalls = 256
@@ -66,7 +55,7 @@ const (
 // Event is one decoded event. Members that its name does not have are zero.
 type Event struct {
 	Name Name
-	Call toolcall.Call // whom it is about: client, request and context. It names no tool
+	Call Call // whom it is about: client, request and context. It names no tool
 
 	Iteration    *int // nil when not given
 	Sources      []Source
@@ -139,30 +128,30 @@ type Kind string
 
 // The kinds of sources.
 const (
-	SystemPrompt     Kind = "system_prompt"
-	UserMessage      Kind = "user_message"
-	ToolResult       Kind = "tool_result"
-	CompactedHistory Kind = "compacted_history"
+	KindSystemPrompt     Kind = "system_prompt"
+	KindUserMessage      Kind = "user_message"
+	KindToolResult       Kind = "tool_result"
+	KindCompactedHistory Kind = "compacted_history"
 )
 
 // Source is one thing that the model's context was made of.
 type Source struct {
 	Kind          Kind
 	Trust         *taint.Level // nil: by what it is
-	Tool          string       // canonical, see [toolcall.Canonical]
+	Tool          string       // canonical, see [Canonical]
 	Sent          string       // the tool's name as it was sent
 	Index         *int64       // how many messages were there before it; nil when not given
 	SenderID      string
 	SenderIsOwner bool
 	Size          int64
 	Hash          Hash
-	Seen          lineage.Fingerprints
+	Seen          Fingerprints
 }
 
 // ByUser reports whether the user wrote it, as the runtime attests: the owner,
 // and nothing marks it as something else.
 func (s *Source) ByUser() bool {
-	return s.Kind == UserMessage && s.SenderIsOwner && (s.Trust == nil || *s.Trust <= taint.Owner)
+	return s.Kind == KindUserMessage && s.SenderIsOwner && (s.Trust == nil || *s.Trust <= taint.Owner)
 }
 
 // Wanted is a call that the model wants to make.
@@ -175,7 +164,7 @@ type Wanted struct {
 
 // Returned is what a tool returned.
 type Returned struct {
-	Tool       string // canonical, see [toolcall.Canonical]
+	Tool       string // canonical, see [Canonical]
 	Sent       string // the tool's name as it was sent
 	ToolCallID string
 	Origin     string
@@ -189,5 +178,5 @@ type Returned struct {
 	Size       int64
 	Hash       Hash
 	Text       string // empty unless it was sent
-	Seen       lineage.Fingerprints
+	Seen       Fingerprints
 }
