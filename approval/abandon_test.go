@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // failing is a store that takes no change of a card for a while.
@@ -26,13 +26,13 @@ func (f *failing) Swap(ctx context.Context, c approval.Change) error {
 
 // TestH199NothingIsCalledWithdrawnThatStillWaits: the record tells what the store holds.
 func TestH199NothingIsCalledWithdrawnThatStillWaits(t *testing.T) {
-	store, record, c := &failing{Store: openStore(t)}, new(ledger), newChat()
+	store, book, c := &failing{Store: openStore(t)}, new(ledger), newChat()
 	d := openDesk(t, store, func(o *approval.Options) {
-		o.Channels, o.Record = map[string]approval.Channel{"chat": c}, record
+		o.Channels, o.Record = map[string]approval.Channel{"chat": c}, book
 	})
 	ask(t, d, func(r *approval.Request) { r.Hold = time.Millisecond })
 	card := c.card(t)
-	withdrawn := func() int { return len(record.of(audit.KindAnswer)) }
+	withdrawn := func() int { return len(book.of(record.KindAnswer)) }
 
 	end := approval.Ending{Conversation: conversation, SessionKey: conversation.Key, At: time.Now(), Why: "the conversation was ended"}
 	store.down.Store(true)

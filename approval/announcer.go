@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // announcer shows cards in channels, and changes what they show.
@@ -94,7 +94,7 @@ func (a *announcer) send(ctx context.Context, name string, c *Card) bool {
 	if err != nil {
 		a.o.Log.ErrorContext(ctx, "a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
 		a.o.Observe(Event{Kind: EventUndelivered})
-		a.note(ctx, audit.Entry{Kind: audit.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
+		a.note(ctx, record.Entry{Kind: record.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
 		return false
 	}
 	a.addCopy(ctx, c.ID, Copy{Channel: name, Ref: ref})

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -446,12 +446,12 @@ func (q *Question) reason() string {
 func (vs *votes) answered(ctx context.Context, c *Card, voted []*Question, now time.Time) {
 	for _, q := range voted {
 		v := q.Votes[len(q.Votes)-1]
-		e := entryFor(audit.KindAnswer, c, q)
-		e.Decision, e.Reason = audit.Deny, q.reason()
+		e := entryFor(record.KindAnswer, c, q)
+		e.Decision, e.Reason = record.Deny, q.reason()
 		if v.Allow {
-			e.Decision, e.Scope, e.Minutes, e.Edited = audit.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes, v.Edited
+			e.Decision, e.Scope, e.Minutes, e.Edited = record.Allow, q.Ask.Reach(v.Scope), v.Scope.Minutes, v.Edited
 		}
-		e.People = []audit.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
+		e.People = []record.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: now.Sub(q.Ask.Created).Milliseconds()}}
 		vs.note(ctx, e)
 		vs.likes.rememberAnswer(ctx, &q.Ask, &v)
 		if !v.Allow || v.Edited != "" {

@@ -28,8 +28,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -50,7 +50,7 @@ type Channel interface {
 
 // Recorder keeps the record. What can't be recorded is not asked.
 type Recorder interface {
-	Append(e audit.Entry) error
+	Append(e record.Entry) error
 }
 
 // Options are what a Desk needs.

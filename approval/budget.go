@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -26,7 +26,7 @@ func (as *asker) countAsk(ctx context.Context, r *Request) error {
 	if s.First {
 		text := fmt.Sprintf("%s has asked %d questions within an hour. What needs you is denied until %s; `.resume` lets it ask again before that.",
 			whom(as.o.Hide(agent)), most, s.Room.UTC().Format("15:04:05 UTC"))
-		as.note(ctx, audit.Entry{Kind: audit.KindPause, Agent: agent, Note: text})
+		as.note(ctx, record.Entry{Kind: record.KindPause, Agent: agent, Note: text})
 		as.o.Log.WarnContext(ctx, text)
 		as.Tell(ctx, text)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -18,7 +18,7 @@ type core struct {
 }
 
 // note records what does not hold anything up; a failure shows in health.
-func (c *core) note(ctx context.Context, e audit.Entry) {
+func (c *core) note(ctx context.Context, e record.Entry) {
 	if err := c.o.Record.Append(e); err != nil {
 		c.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
 	}
@@ -74,9 +74,9 @@ func (c *core) Tell(ctx context.Context, text string) {
 }
 
 // entryFor is a record entry about one question.
-func entryFor(kind audit.Kind, c *Card, q *Question) audit.Entry {
+func entryFor(kind record.Kind, c *Card, q *Question) record.Entry {
 	a := &q.Ask
-	return audit.Entry{
+	return record.Entry{
 		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey, SessionID: a.SessionID,
 		Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.CallDigest(), Level: a.Level.String(),
 	}

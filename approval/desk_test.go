@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -71,7 +71,7 @@ func openDesk(t testing.TB, s approval.Store, edit func(*approval.Options)) *app
 
 type nowhere struct{}
 
-func (nowhere) Append(audit.Entry) error { return nil }
+func (nowhere) Append(record.Entry) error { return nil }
 
 // chat is a channel that shows cards to the test.
 type chat struct {

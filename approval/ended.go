@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -99,7 +99,7 @@ func (en *endings) Abandon(ctx context.Context, e Ending) error {
 			continue
 		}
 		for _, q := range c.all() {
-			entry := entryFor(audit.KindAnswer, c, q)
+			entry := entryFor(record.KindAnswer, c, q)
 			entry.Note = "withdrawn: " + e.Why
 			en.note(ctx, entry)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // expiries counts what is recorded of cards that nobody answered.
@@ -17,7 +17,7 @@ type expiries struct {
 	expired int
 }
 
-func (l *expiries) Append(e audit.Entry) error {
+func (l *expiries) Append(e record.Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e.Note == "expired without an answer" {
@@ -28,9 +28,9 @@ func (l *expiries) Append(e audit.Entry) error {
 
 // A gateway that is restarted leaves cards behind, which its successor sees.
 func TestH53ACardThatAnotherProcessLeftSaysThatItHasExpired(t *testing.T) {
-	s, c, record := openStore(t), newChat(), &expiries{}
+	s, c, book := openStore(t), newChat(), &expiries{}
 	edit := func(o *approval.Options) {
-		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, record, 20*time.Millisecond
+		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, book, 20*time.Millisecond
 	}
 	first := openDesk(t, s, edit)
 	ruling := ask(t, first, nil)
@@ -47,16 +47,16 @@ func TestH53ACardThatAnotherProcessLeftSaysThatItHasExpired(t *testing.T) {
 	if o := c.shows(t); o.State != approval.Expired {
 		t.Errorf("when its time is up the card shows %+v", o)
 	}
-	if record.expired != 1 {
-		t.Errorf("recorded %d times", record.expired)
+	if book.expired != 1 {
+		t.Errorf("recorded %d times", book.expired)
 	}
 }
 
 // Two processes know of the card; one of them tells of it.
 func TestACardsExpiryIsToldOnce(t *testing.T) {
-	s, c, record := openStore(t), newChat(), &expiries{}
+	s, c, book := openStore(t), newChat(), &expiries{}
 	edit := func(o *approval.Options) {
-		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, record, 5*time.Millisecond // it is noted as shown before that, also on a busy machine
+		o.Channels, o.Terms.TTL, o.Record, o.SweepEvery = map[string]approval.Channel{"chat": c}, 4*time.Second, book, 5*time.Millisecond // it is noted as shown before that, also on a busy machine
 	}
 	first, second := openDesk(t, s, edit), openDesk(t, s, edit)
 	ruling := ask(t, first, nil)
@@ -67,8 +67,8 @@ func TestACardsExpiryIsToldOnce(t *testing.T) {
 	c.shows(t)
 	first.Close()
 	second.Close()
-	if len(c.changed) > 0 || record.expired != 1 {
-		t.Errorf("shown %d times more, recorded %d times", len(c.changed), record.expired)
+	if len(c.changed) > 0 || book.expired != 1 {
+		t.Errorf("shown %d times more, recorded %d times", len(c.changed), book.expired)
 	}
 }
 

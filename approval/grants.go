@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -191,11 +191,11 @@ func (gr *Grants) takeBack(ctx context.Context, g *session.Grant, now time.Time)
 }
 
 func (cn *Consents) noteRevoked(ctx context.Context, g *session.Grant, person, via string) {
-	cn.note(ctx, audit.Entry{
-		Kind: audit.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
+	cn.note(ctx, record.Entry{
+		Kind: record.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key,
 		Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
 		Note:   fmt.Sprintf("granted%s by %s until %s", LikeOnly(g), g.By, g.Until.UTC().Format(time.DateTime+" UTC")),
-		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
+		People: []record.Person{{Name: person, Via: via, At: time.Now().UTC()}},
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -18,17 +18,17 @@ import (
 // ledger keeps what is recorded.
 type ledger struct {
 	mu      sync.Mutex
-	entries []audit.Entry
+	entries []record.Entry
 }
 
-func (l *ledger) Append(e audit.Entry) error {
+func (l *ledger) Append(e record.Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = append(l.entries, e)
 	return nil
 }
 
-func (l *ledger) of(kind audit.Kind) (out []audit.Entry) {
+func (l *ledger) of(kind record.Kind) (out []record.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.entries {
@@ -43,9 +43,9 @@ func (l *ledger) of(kind audit.Kind) (out []audit.Entry) {
 // hour, and the cards on which she did.
 func granting(t testing.TB, tools ...string) (*approval.Desk, *sqlite.Store, *chat, *ledger, []*approval.Card) {
 	t.Helper()
-	c, s, record := newChat(), openStore(t), &ledger{}
+	c, s, book := newChat(), openStore(t), &ledger{}
 	d := openDesk(t, s, func(o *approval.Options) {
-		o.Channels, o.Record = map[string]approval.Channel{"chat": c}, record
+		o.Channels, o.Record = map[string]approval.Channel{"chat": c}, book
 	})
 	var cards []*approval.Card
 	for _, tool := range tools {
@@ -60,7 +60,7 @@ func granting(t testing.TB, tools ...string) (*approval.Desk, *sqlite.Store, *ch
 		c.shows(t)
 		cards = append(cards, card)
 	}
-	return d, s, c, record, cards
+	return d, s, c, book, cards
 }
 
 func grants(t testing.TB, d *approval.Desk) []session.Grant {
@@ -180,7 +180,7 @@ func plant(t testing.TB, s *sqlite.Store, in session.Conversation, field, value 
 }
 
 func TestRevokingOneLeavesTheOthersAndIsRecordedAndShown(t *testing.T) {
-	d, s, c, record, cards := granting(t, "exec", "write")
+	d, s, c, book, cards := granting(t, "exec", "write")
 	o, err := types(d, ".revoke "+strings.ToLower(cards[0].Ref()))
 	if err != nil || o.Kind != approval.Replied || !strings.Contains(o.Text, `The grant for "exec" was ended by alice (chat)`) {
 		t.Errorf("told %+v, %v", o, err)
@@ -195,7 +195,7 @@ func TestRevokingOneLeavesTheOthersAndIsRecordedAndShown(t *testing.T) {
 	if err != nil || len(v.Grants) > 0 {
 		t.Errorf("a call finds %q, %v", v.Grants, err)
 	}
-	if e := record.of(audit.KindRevoke); len(e) != 1 || e[0].Tool != "exec" || e[0].People[0].Name != "alice" || e[0].People[0].Via != "chat" || e[0].Ref != cards[0].Ref() {
+	if e := book.of(record.KindRevoke); len(e) != 1 || e[0].Tool != "exec" || e[0].People[0].Name != "alice" || e[0].People[0].Via != "chat" || e[0].Ref != cards[0].Ref() {
 		t.Errorf("recorded %+v", e)
 	}
 	if shown := c.shows(t); shown.State != approval.Denied || !strings.Contains(shown.Text, "withdrawn: the yes was taken back") {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -139,8 +139,8 @@ func (op *openings) held(q *Question, person string) (jsontext.Value, error) {
 
 // recordOpening records that a person is shown more of a call than its card shows.
 func (op *openings) recordOpening(a Answer, c *Card, q *Question) error {
-	e := entryFor(audit.KindNote, c, q)
-	e.Note, e.People = "what is hidden in the call was shown", []audit.Person{{Name: op.terms().people[a.ID], Via: a.Via}}
+	e := entryFor(record.KindNote, c, q)
+	e.Note, e.People = "what is hidden in the call was shown", []record.Person{{Name: op.terms().people[a.ID], Via: a.Via}}
 	return op.o.Record.Append(e)
 }
 

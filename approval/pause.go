@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -33,7 +33,7 @@ func (ps *Pauses) learn(ctx context.Context, scope, text string, seen int64) err
 	lesson := ps.o.Pauses.Heard(scope, text, seen, time.Now())
 	if lesson.Strange != "" {
 		ps.o.Log.ErrorContext(ctx, "someone else writes to the store: "+lesson.Strange, "scope", scope)
-		ps.note(ctx, audit.Entry{Kind: audit.KindNote, Note: lesson.Strange + " (" + scope + ")"})
+		ps.note(ctx, record.Entry{Kind: record.KindNote, Note: lesson.Strange + " (" + scope + ")"})
 	}
 	if lesson.Put != "" {
 		return ps.o.Store.RestorePause(ctx, scope, text, lesson.Put)
@@ -80,7 +80,7 @@ func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome
 		return Outcome{Text: "The store can't be reached. The pause holds on this instance, which will pass it on; say it again to be sure of the others."}, err
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.", whom(ps.o.Hide(agent)), person, via)
-	ps.note(ctx, spokenEntry(audit.KindPause, person, via, agent))
+	ps.note(ctx, spokenEntry(record.KindPause, person, via, agent))
 	ps.o.Log.WarnContext(ctx, text)
 	ps.Tell(ctx, text)
 	return Outcome{Kind: Replied, Text: text}, nil
@@ -94,7 +94,7 @@ func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 		return Outcome{Text: failed}, err
 	}
 	scopes, asked := ps.lifted(agent)
-	e := spokenEntry(audit.KindResume, person, via, agent)
+	e := spokenEntry(record.KindResume, person, via, agent)
 	if err := ps.o.Record.Append(e); err != nil {
 		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
 	}
@@ -154,8 +154,8 @@ func (ps *Pauses) say(ctx context.Context, person string, scopes []string, on bo
 	return errors.Join(failed...)
 }
 
-func spokenEntry(kind audit.Kind, person, via, agent string) audit.Entry {
-	return audit.Entry{Kind: kind, Agent: agent, Note: whom(agent), People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}}}
+func spokenEntry(kind record.Kind, person, via, agent string) record.Entry {
+	return record.Entry{Kind: kind, Agent: agent, Note: whom(agent), People: []record.Person{{Name: person, Via: via, At: time.Now().UTC()}}}
 }
 
 func whom(agent string) string {

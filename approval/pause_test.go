@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -101,11 +101,11 @@ func TestAPauseIsNotLiftedHereWhileTheStoreHasIt(t *testing.T) {
 }
 
 // full is a record that takes nothing of one kind.
-type full struct{ kind audit.Kind }
+type full struct{ kind record.Kind }
 
 var errFull = errors.New("no space left on device")
 
-func (f full) Append(e audit.Entry) error {
+func (f full) Append(e record.Entry) error {
 	if e.Kind == f.kind {
 		return errFull
 	}
@@ -113,13 +113,13 @@ func (f full) Append(e audit.Entry) error {
 }
 
 func TestWhatCannotBeRecordedIsNotLifted(t *testing.T) {
-	for _, kind := range []audit.Kind{audit.KindPause, audit.KindResume} {
+	for _, kind := range []record.Kind{record.KindPause, record.KindResume} {
 		d := openDesk(t, openStore(t), func(o *approval.Options) { o.Record = full{kind} })
 		if o, err := types(d, ".pause"); err != nil || o.Kind != approval.Replied || !d.Pauses.View("main").On {
 			t.Errorf("a pause that can't be recorded holds all the same: %+v, %v", o, err)
 		}
 		_, err := types(d, ".resume")
-		if failed := kind == audit.KindResume; errors.Is(err, errFull) != failed || d.Pauses.View("main").On != failed {
+		if failed := kind == record.KindResume; errors.Is(err, errFull) != failed || d.Pauses.View("main").On != failed {
 			t.Errorf("%s: %v, paused %v", kind, err, d.Pauses.View("main").On)
 		}
 	}
@@ -128,8 +128,8 @@ func TestWhatCannotBeRecordedIsNotLifted(t *testing.T) {
 // dying is a process that ends between placing a card and showing it.
 type dying struct{}
 
-func (dying) Append(e audit.Entry) error {
-	if e.Kind == audit.KindAsked {
+func (dying) Append(e record.Entry) error {
+	if e.Kind == record.KindAsked {
 		panic("killed")
 	}
 	return nil
@@ -179,9 +179,9 @@ func (s *tardy) RestorePause(ctx context.Context, scope, found, word string) err
 
 // The owner pauses, a call finds the store without the pause and puts it there, and the owner resumes before that is done.
 func TestH750AWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
-	s, record := &tardy{Store: openStore(t), asked: make(chan struct{}), let: make(chan struct{})}, &ledger{}
+	s, book := &tardy{Store: openStore(t), asked: make(chan struct{}), let: make(chan struct{})}, &ledger{}
 	front := &slow{Store: s}
-	d := openDesk(t, front, func(o *approval.Options) { o.Record = record })
+	d := openDesk(t, front, func(o *approval.Options) { o.Record = book })
 	put := make(chan error, 1)
 	before := func() {
 		go func() {
@@ -203,7 +203,7 @@ func TestH750AWordThatIsPutBackLateDoesNotUndoTheOwnersNext(t *testing.T) {
 	if err != nil || d.Pauses.View("main").On || words[session.AllAgents] != d.Pauses.View("main").All {
 		t.Errorf("paused: %v; the store has %q, %v", d.Pauses.View("main").On, words, err)
 	}
-	if notes := record.of(audit.KindNote); len(notes) != 0 {
+	if notes := book.of(record.KindNote); len(notes) != 0 {
 		t.Errorf("the record says %+v", notes)
 	}
 }

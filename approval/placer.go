@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -62,7 +62,7 @@ func (pl *placer) show(ctx context.Context, id string) error {
 func (pl *placer) recordAsked(c *Card) error {
 	for i := range c.Questions {
 		q := &c.Questions[i]
-		e := entryFor(audit.KindAsked, c, q)
+		e := entryFor(record.KindAsked, c, q)
 		kept, bodies := redact.WithoutBodies(q.Ask.Tool, q.Ask.Shown) // they are for people, not for the record
 		e.Params, e.Hidden, e.Why, e.Mode = kept, q.Ask.Hidden+bodies, q.Ask.Why, "confirm"
 		e.By, e.Directory = q.Ask.Rule, q.Ask.Directory

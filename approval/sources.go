@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -143,9 +143,9 @@ func (so *Sources) reset(ctx context.Context, person, via, ref string) (Outcome,
 	if err != nil {
 		return so.noConversation(ref, err)
 	}
-	so.note(ctx, audit.Entry{
-		Kind: audit.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
-		People: []audit.Person{{Name: person, Via: via, At: time.Now().UTC()}},
+	so.note(ctx, record.Entry{
+		Kind: record.KindReset, Client: conv.Client, Session: conv.Key, Ref: conv.Ref(),
+		People: []record.Person{{Name: person, Via: via, At: time.Now().UTC()}},
 	})
 	return Outcome{Kind: Replied, Text: "The taint of " + conv.Ref() + " is forgotten and its grants have ended. What the agent read is still in its context."}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -81,10 +81,10 @@ func (cn *Consents) give(ctx context.Context, a Answer, person string, g session
 		given = ", given on " + codes.Ref(g.ID)
 	}
 	g.ID, g.By, g.IDs, g.Until = g.Conversation.Hash()[:2]+id, person, a.ID, now.AddDate(0, 0, days)
-	err = cn.o.Record.Append(audit.Entry{
-		Kind: audit.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: audit.Allow,
+	err = cn.o.Record.Append(record.Entry{
+		Kind: record.KindConsent, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client, Session: g.Conversation.Key, Agent: g.Agent, Tool: g.Tool, Level: g.Level.String(), Decision: record.Allow,
 		Note:   fmt.Sprintf("standing consent%s in %s until %s%s", LikeOnly(&g), Holds(&g), g.Until.Format(time.DateTime+" UTC"), given),
-		People: []audit.Person{{Name: person, Via: a.Via, At: now}},
+		People: []record.Person{{Name: person, Via: a.Via, At: now}},
 	})
 	if err != nil {
 		return Outcome{Text: "The record can't be written. " + notGiven}, err

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // sweeper does what time brings: the expiry of a card, and what other processes left or changed.
@@ -153,7 +153,7 @@ func (sw *sweeper) expired(ctx context.Context, c *Card, now time.Time) {
 		return
 	}
 	for _, q := range left {
-		e := entryFor(audit.KindAnswer, c, q)
+		e := entryFor(record.KindAnswer, c, q)
 		e.Note = "expired without an answer"
 		sw.note(ctx, e)
 		sw.o.Observe(Event{Kind: EventExpired})

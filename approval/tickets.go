@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // tickets let a caller that could wait no longer learn of a late yes, or close its question.
@@ -137,7 +137,7 @@ func (ti *tickets) AnsweredElsewhere(ctx context.Context, client, ticket string,
 		return err
 	}
 	q := c.question(digest)
-	entry := entryFor(audit.KindAnswer, c, q)
+	entry := entryFor(record.KindAnswer, c, q)
 	entry.Note = "withdrawn: " + string(why)
 	ti.note(ctx, entry)
 	if why == ClosedThere {

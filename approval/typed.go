@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -162,7 +162,7 @@ func (cm *commands) missed(ctx context.Context, person, via string) (Outcome, er
 	}
 	if tries == maxTries {
 		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.", person, maxTries, via, person, ttl.Minutes())
-		cm.note(ctx, audit.Entry{Kind: audit.KindLock, People: []audit.Person{{Name: person, Via: via}}, Note: text})
+		cm.note(ctx, record.Entry{Kind: record.KindLock, People: []record.Person{{Name: person, Via: via}}, Note: text})
 		cm.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
 		cm.Tell(ctx, text)
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // wrongCodes is a store in which no code is right.
@@ -31,4 +31,4 @@ func (s *wrongCodes) Wakes(ctx context.Context, _ func(string)) error {
 // nothing keeps no record.
 type nothing struct{}
 
-func (nothing) Append(audit.Entry) error { return nil }
+func (nothing) Append(record.Entry) error { return nil }

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/push"
 )
 
@@ -62,7 +62,7 @@ type Options struct {
 	Allow   func() bool               // whether a call may be allowed from a notification; nil: none
 	Ntfy    *Ntfy                     // gets every card; nil: there is none
 	Page    string                    // what the address of a card on the page begins with; empty: it has none that people can open
-	Record  func(audit.Entry) error   // what becomes of devices
+	Record  func(record.Entry) error  // what becomes of devices
 	Log     *slog.Logger              // nil discards
 	Every   time.Duration             // how often it looks at what another process did; 0 means 2 s
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 )
@@ -33,7 +33,7 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Wait   time.Duration                // how long a step waits for the store
-	Record func(e audit.Entry) error    // writes an entry into the record
+	Record func(e record.Entry) error   // writes an entry into the record
 	Hide   func(facts *provenance.Fact) // hides the secrets in a fact
 	Key    hmac.Key                     // seals the notes
 	Log    *slog.Logger
@@ -162,8 +162,8 @@ func (k *Keeper) seal(ctx context.Context, n *turn) (*provenance.Graph, error) {
 	if err != nil {
 		return g, err
 	}
-	return g, k.o.Record(audit.Entry{
-		Kind: audit.KindGraph, Client: n.Client, Session: n.Conversation.Key, Agent: g.AgentID, Run: n.Run,
+	return g, k.o.Record(record.Entry{
+		Kind: record.KindGraph, Client: n.Client, Session: n.Conversation.Key, Agent: g.AgentID, Run: n.Run,
 		Level: g.Summary.MaxTaint.String(), Graph: text,
 	})
 }

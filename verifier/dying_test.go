@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -67,7 +67,7 @@ func (d *dying) Swap(ctx context.Context, in approval.Change) error {
 	return d.none(func() error { return d.backend.Swap(ctx, in) })
 }
 
-func (d *dying) Append(e audit.Entry) error {
+func (d *dying) Append(e record.Entry) error {
 	return d.none(func() error { return d.memory.Append(e) })
 }
 
@@ -122,7 +122,7 @@ func dies(t *testing.T, l *lab, n int, before bool) bool {
 
 	recorded := map[string]bool{}
 	for _, e := range l.record.entries {
-		recorded[e.RequestID] = recorded[e.RequestID] || e.Decision == audit.Allow
+		recorded[e.RequestID] = recorded[e.RequestID] || e.Decision == record.Allow
 	}
 	if fetched && !recorded[key+"get"] || ran && !recorded[key+"yes"] {
 		t.Errorf("%s: an allow is not in the record", where)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -121,7 +121,7 @@ func TestAnyFailureOfTheStoreIsADeny(t *testing.T) {
 				r.allow(call(t, "read", `{"path":"x"}`, owner("m")))
 				b.method = method
 				r.deny(method, call(t, c.tool, c.params, c.context))
-				if e := r.record.last(); e.Decision != audit.Deny || e.Error == "" {
+				if e := r.record.last(); e.Decision != record.Deny || e.Error == "" {
 					t.Errorf("the record says %+v", e)
 				}
 				b.method = ""
@@ -151,7 +151,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 				edit(o)
 			})
 			r.deny(name, call(t, "exec", `{"command":"ls"}`, stranger("m")))
-			if e := r.record.last(); name != "the record" && (e.Decision != audit.Deny || e.Error != "panic") {
+			if e := r.record.last(); name != "the record" && (e.Decision != record.Deny || e.Error != "panic") {
 				t.Errorf("the record says %+v", e)
 			}
 			if said := log.String(); !strings.Contains(said, "panic.type=string") || strings.Contains(said, "boom") {
@@ -163,7 +163,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Append(audit.Entry) error { panic("boom") }
+func (panicking) Append(record.Entry) error { panic("boom") }
 
 func TestWhatCannotBeRecordedIsNotAllowed(t *testing.T) {
 	store, _ := openSQLite(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
@@ -141,7 +141,7 @@ func TestAGraphGoesIntoTheRecordOnceWhereThatIsWanted(t *testing.T) {
 	r.allow(call(t, "read", `{"path":"notes.txt"}`, inRun(owner("m"), "r4")))
 	var runs []string
 	for _, e := range r.record.entries {
-		if e.Kind != audit.KindGraph {
+		if e.Kind != record.KindGraph {
 			continue
 		}
 		var g provenance.Graph

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/provenance"
@@ -266,8 +266,8 @@ func (l *listener) record(h *eventEvaluation) error {
 	if h.heard.Replayed || !raised && len(h.changed) == 0 {
 		return nil
 	}
-	e := audit.Entry{
-		Kind: audit.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey, SessionID: c.Context.SessionID,
+	e := record.Entry{
+		Kind: record.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: c.Context.SessionKey, SessionID: c.Context.SessionID,
 		Agent: c.Agent(), Run: c.Context.RunID, Tool: l.hide.toolName(h.event.Returned.Tool, h.event.Returned.Sent), By: string(h.event.Name),
 		Level: h.heard.Before.String(), Step: h.heard.Step, Note: strings.Join(h.changed, " "),
 	}

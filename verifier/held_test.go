@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -63,7 +63,7 @@ func TestAHeldCallIsDecidedByWhatHappensMeanwhile(t *testing.T) {
 			if d.Allow != c.allow || !strings.Contains(d.Reason, c.says) || !ref {
 				t.Errorf("got %+v", d)
 			}
-			if want := map[bool]string{true: audit.Allow, false: audit.Deny}[c.allow]; e.Decision != want || e.Error != c.kind {
+			if want := map[bool]string{true: record.Allow, false: record.Deny}[c.allow]; e.Decision != want || e.Error != c.kind {
 				t.Errorf("the record says %+v", e)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
@@ -201,7 +201,7 @@ func (h *history) look() {
 	h.record.mu.Lock()
 	defer h.record.mu.Unlock()
 	for _, e := range h.record.entries[h.seen:] {
-		if e.Kind == audit.KindDecision && e.Decision == audit.Allow {
+		if e.Kind == record.KindDecision && e.Decision == record.Allow {
 			h.ground(e)
 		}
 	}
@@ -213,13 +213,13 @@ func (h *history) look() {
 // approver's answer; a yes is for its digest, once; a grant ends with its time,
 // or when it is revoked, and is for its tool and conversation, or a turn in it;
 // and under a pause nothing passes that acts.
-func (h *history) ground(e audit.Entry) {
+func (h *history) ground(e record.Entry) {
 	if h.paused && (e.Tool == "exec" || e.Tool == "write") {
 		h.rt.Fatalf("it passed under a pause: %+v", e)
 	}
 	to := asked{conversation: strings.Join([]string{e.Session, e.SessionID, e.Agent}, "\n"), run: e.Run, tool: e.Tool}
-	if e.Replay && !slices.ContainsFunc(h.record.entries, func(first audit.Entry) bool {
-		return first.RequestID == e.RequestID && first.Decision == audit.Allow && !first.Replay
+	if e.Replay && !slices.ContainsFunc(h.record.entries, func(first record.Entry) bool {
+		return first.RequestID == e.RequestID && first.Decision == record.Allow && !first.Replay
 	}) {
 		h.rt.Fatalf("a replay of what was never allowed: %+v", e)
 	}
@@ -228,7 +228,7 @@ func (h *history) ground(e audit.Entry) {
 	case e.By == "person":
 		uses := 0
 		for _, x := range h.record.entries {
-			if x.Decision == audit.Allow && x.By == "person" && x.Digest == e.Digest && !x.Replay {
+			if x.Decision == record.Allow && x.By == "person" && x.Digest == e.Digest && !x.Replay {
 				uses++
 			}
 		}
@@ -254,7 +254,7 @@ func (h *history) monotone() {
 	by := map[string][]point{}
 	for _, e := range h.record.entries {
 		var l taint.Level
-		if e.Kind != audit.KindDecision || e.Level == "" || e.Replay || l.UnmarshalText([]byte(e.Level)) != nil {
+		if e.Kind != record.KindDecision || e.Level == "" || e.Replay || l.UnmarshalText([]byte(e.Level)) != nil {
 			continue
 		}
 		key := e.Session + "\n" + e.SessionID

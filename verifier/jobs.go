@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -194,8 +194,8 @@ func (j *jobs) raise(ctx context.Context, t *evaluation, jobs session.Conversati
 			return err
 		}
 	}
-	return j.o.Record.Append(audit.Entry{
-		Kind: audit.KindEvent, Client: jobs.Client, Session: jobs.Key, Agent: t.call.Agent(), Run: t.call.Context.RunID, Tool: "automations",
+	return j.o.Record.Append(record.Entry{
+		Kind: record.KindEvent, Client: jobs.Client, Session: jobs.Key, Agent: t.call.Agent(), Run: t.call.Context.RunID, Tool: "automations",
 		By: "job", Level: heard.Before.String(), RaisedTo: heard.Level.String(), Source: label, Note: "The job runs at " + level.String() + " from now on.",
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -18,7 +18,7 @@ import (
 
 // Recorder keeps the record: Append returns once the entry is written.
 type Recorder interface {
-	Append(e audit.Entry) error
+	Append(e record.Entry) error
 }
 
 // Desk asks people.

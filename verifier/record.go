@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/turns"
 )
 
@@ -25,9 +25,9 @@ func (v *Verifier) release(ctx context.Context, t *evaluation) Decision {
 		v.judging.runs.answered(t, true)
 	}
 	v.recorder.logContext(ctx, t)
-	var e audit.Entry
+	var e record.Entry
 	v.recorder.fill(&e, t)
-	e.Decision = audit.Allow
+	e.Decision = record.Allow
 	if err := v.o.Record.Append(e); err != nil {
 		v.o.Log.ErrorContext(ctx, "an allow could not be recorded and was denied", "request", v.hide.request(t.call), "err", err)
 		v.recorder.observe(t, false, faultRecord)
@@ -53,9 +53,9 @@ type recorder struct {
 // refuse records a deny and gives it. A deny that can't be recorded is a deny.
 func (rec *recorder) refuse(ctx context.Context, t *evaluation, n *denial) Decision {
 	rec.logContext(ctx, t)
-	var e audit.Entry
+	var e record.Entry
 	rec.fill(&e, t)
-	e.Decision, e.By, e.Error = audit.Deny, "", n.kind
+	e.Decision, e.By, e.Error = record.Deny, "", n.kind
 	e.Reason = clip(n.reason)
 	if strings.Contains(n.reason, t.ref()) {
 		e.Ref = t.ref()
@@ -100,9 +100,9 @@ func (rec *recorder) observe(t *evaluation, allow bool, by string) {
 
 // fill makes an empty entry the record of a decision. It is too large to be handed
 // around.
-func (rec *recorder) fill(e *audit.Entry, t *evaluation) {
+func (rec *recorder) fill(e *record.Entry, t *evaluation) {
 	c := t.call
-	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = audit.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
+	e.Kind, e.RequestID, e.Client, e.Agent, e.Tool = record.KindDecision, c.RequestID, c.Client, c.Agent(), c.Tool
 	e.Session, e.SessionID, e.Run = c.Context.SessionKey, c.Context.SessionID, c.Context.RunID
 	e.Ref, e.Card, e.WaitedMs = t.ruling.Ref, t.ruling.Card, t.ruling.Waited.Milliseconds()
 	e.By, e.Replay, e.Asked = t.by, t.again(), t.asks.call
@@ -126,7 +126,7 @@ func (rec *recorder) fill(e *audit.Entry, t *evaluation) {
 // params keeps the arguments as they may be shown. Right after the start
 // it waits a moment until it is known what that is; a client that leaves
 // meanwhile doesn't blank the record.
-func (rec *recorder) params(e *audit.Entry, t *evaluation) {
+func (rec *recorder) params(e *record.Entry, t *evaluation) {
 	if t.settings.Names {
 		e.Params = rec.hide.redactor().Names(t.call.Params)
 		return
@@ -137,7 +137,7 @@ func (rec *recorder) params(e *audit.Entry, t *evaluation) {
 
 // recordLevel keeps how far the conversation was trusted, and each rise with
 // the step at which it came.
-func recordLevel(e *audit.Entry, t *evaluation) {
+func recordLevel(e *record.Entry, t *evaluation) {
 	e.Digest, e.Mode, e.Why = t.digest, t.verdict.Mode.String(), t.verdict.Sentences()
 	e.Started, e.Level, e.Step = t.plan.Initiator.Why, t.view.Level.String(), t.view.Step
 	if t.opinion != nil {
@@ -149,17 +149,17 @@ func recordLevel(e *audit.Entry, t *evaluation) {
 }
 
 // recordConsent keeps who let it pass.
-func recordConsent(e *audit.Entry, t *evaluation) {
+func recordConsent(e *record.Entry, t *evaluation) {
 	if g := t.grant; g != nil {
 		word := "grant"
 		if g.IsStanding() {
 			word = "standing consent"
 		}
-		e.Card, e.People = g.ID, []audit.Person{{Name: g.By, Says: word + " until " + g.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(g)}}
+		e.Card, e.People = g.ID, []record.Person{{Name: g.By, Says: word + " until " + g.Until.UTC().Format(time.RFC3339) + approval.LikeOnly(g)}}
 		return
 	}
 	for _, vote := range t.ruling.Votes {
-		p := audit.Person{Name: vote.Person, Via: vote.Via, At: vote.At, Says: "deny"}
+		p := record.Person{Name: vote.Person, Via: vote.Via, At: vote.At, Says: "deny"}
 		if vote.Allow {
 			p.Says = "allow " + vote.Scope.String()
 			if vote.Edited != "" {

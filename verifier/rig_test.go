@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/session"
@@ -49,12 +49,12 @@ type rig struct {
 type memory struct {
 	mu      sync.Mutex
 	broken  bool
-	entries []audit.Entry
+	entries []record.Entry
 }
 
 var errDisk = errors.New("no space left on device")
 
-func (m *memory) Append(e audit.Entry) error {
+func (m *memory) Append(e record.Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken {
@@ -70,21 +70,21 @@ func (m *memory) fail(broken bool) {
 	m.broken = broken
 }
 
-func (m *memory) last() audit.Entry {
+func (m *memory) last() record.Entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.entries) == 0 {
-		return audit.Entry{}
+		return record.Entry{}
 	}
 	return m.entries[len(m.entries)-1]
 }
 
 // decided is what was decided last.
-func (m *memory) decided() (last audit.Entry) {
+func (m *memory) decided() (last record.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.entries {
-		if m.entries[i].Kind == audit.KindDecision {
+		if m.entries[i].Kind == record.KindDecision {
 			last = m.entries[i]
 		}
 	}
@@ -95,7 +95,7 @@ func (m *memory) denies() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.entries {
-		if m.entries[i].Decision == audit.Deny {
+		if m.entries[i].Decision == record.Deny {
 			n++
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -55,7 +55,7 @@ func TestGrantsAreShownAndRevoked(t *testing.T) {
 	if got := b.do(http.MethodPost, "grants", b.form(b.get("grants").body, "Revoke all"), nil); !strings.Contains(got.body, "2 grants were ended by owner (page)") || len(r.open()) != 0 {
 		t.Errorf("all: %s", got.body)
 	}
-	if n := strings.Count(r.record.String(), `"kind":"`+string(audit.KindRevoke)+`"`); n != 3 {
+	if n := strings.Count(r.record.String(), `"kind":"`+string(record.KindRevoke)+`"`); n != 3 {
 		t.Errorf("%d are recorded", n)
 	}
 }
@@ -108,12 +108,12 @@ func TestOneAgentIsPausedFromThePage(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(4)
 	for _, agent := range []string{"ops", "OPS", canary, "two words"} {
-		if err := r.record.Append(audit.Entry{Kind: audit.KindNote, Agent: agent}); err != nil {
+		if err := r.record.Append(record.Entry{Kind: record.KindNote, Agent: agent}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// A call of no agent that only speaks of one takes nobody's button away.
-	if err := r.record.Append(audit.Entry{Kind: audit.KindNote, Params: []byte(`{"agent":"main"}`)}); err != nil {
+	if err := r.record.Append(record.Entry{Kind: record.KindNote, Params: []byte(`{"agent":"main"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	b := r.owner()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 )
 
@@ -25,15 +25,15 @@ func rows(page string) (out []string) {
 func TestTheHistoryHasOneRowForEachCall(t *testing.T) {
 	r := newRig(t, nil)
 	entries := story(conversation)
-	entries[4].People, entries[4].Error = []audit.Person{{Name: "owner", Via: "telegram", Says: "deny"}}, "denied"
+	entries[4].People, entries[4].Error = []record.Person{{Name: "owner", Via: "telegram", Says: "deny"}}, "denied"
 	again := entries[4]
 	again.Replay = true
 	grant := entries[3]
-	grant.Kind, grant.Decision, grant.By = audit.KindDecision, audit.Allow, "grant"
+	grant.Kind, grant.Decision, grant.By = record.KindDecision, record.Allow, "grant"
 	late := entries[3]
-	late.Kind, late.Decision, late.Error = audit.KindDecision, audit.Deny, "unanswered"
+	late.Kind, late.Decision, late.Error = record.KindDecision, record.Deny, "unanswered"
 	names := entries[3]
-	names.Kind, names.Decision, names.Params = audit.KindDecision, audit.Deny, jsontext.Value(`["command"]`)
+	names.Kind, names.Decision, names.Params = record.KindDecision, record.Deny, jsontext.Value(`["command"]`)
 	r.tell(append(entries, again, grant, late, names)...)
 	b := r.owner()
 	got := rows(b.get("history").body)
@@ -77,23 +77,23 @@ func TestTheHistoryGoesOnWhereAPageEnds(t *testing.T) {
 
 // story is a conversation in the record: the owner asks, the agent reads the web,
 // somebody else writes, and a call is asked about and denied.
-func story(c session.Conversation) []audit.Entry {
-	of := func(kind audit.Kind, run, tool, params, level string) audit.Entry {
-		return audit.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool, Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
+func story(c session.Conversation) []record.Entry {
+	of := func(kind record.Kind, run, tool, params, level string) record.Entry {
+		return record.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool, Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
 	}
-	read := of(audit.KindDecision, "run-1", "read", `{"path":"a.txt"}`, "owner")
-	read.Decision, read.RaisedTo, read.Source = audit.Allow, "local", "read a.txt"
-	fetch := of(audit.KindDecision, "run-1", "web_fetch", `{"url":"https://example.com/x"}`, "local")
-	fetch.Decision, fetch.RaisedTo, fetch.Source = audit.Allow, "untrusted", "web_fetch example.com"
-	again := of(audit.KindDecision, "run-2", "web_fetch", `{"url":"https://example.org/y"}`, "untrusted")
-	again.Decision, again.Started = audit.Allow, "someone other than the owner wrote"
-	asked := of(audit.KindAsked, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
-	denied := of(audit.KindDecision, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
-	denied.Decision, denied.Ref = audit.Deny, "7Q4K"
-	return []audit.Entry{read, fetch, again, asked, denied}
+	read := of(record.KindDecision, "run-1", "read", `{"path":"a.txt"}`, "owner")
+	read.Decision, read.RaisedTo, read.Source = record.Allow, "local", "read a.txt"
+	fetch := of(record.KindDecision, "run-1", "web_fetch", `{"url":"https://example.com/x"}`, "local")
+	fetch.Decision, fetch.RaisedTo, fetch.Source = record.Allow, "untrusted", "web_fetch example.com"
+	again := of(record.KindDecision, "run-2", "web_fetch", `{"url":"https://example.org/y"}`, "untrusted")
+	again.Decision, again.Started = record.Allow, "someone other than the owner wrote"
+	asked := of(record.KindAsked, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
+	denied := of(record.KindDecision, "run-2", "exec", `{"command":"make deploy"}`, "untrusted")
+	denied.Decision, denied.Ref = record.Deny, "7Q4K"
+	return []record.Entry{read, fetch, again, asked, denied}
 }
 
-func (r *rig) tell(entries ...audit.Entry) {
+func (r *rig) tell(entries ...record.Entry) {
 	r.t.Helper()
 	for _, e := range entries {
 		if err := r.record.Append(e); err != nil {

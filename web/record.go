@@ -19,8 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -30,9 +30,9 @@ const unreadable = "The record can't be read at this moment. The log says why."
 // Ledger is the record as it can be read.
 type Ledger interface {
 	// Backward gives the latest entries first, of those whose line want likes.
-	Backward(want func(raw []byte) bool) iter.Seq2[audit.Line, error]
+	Backward(want func(raw []byte) bool) iter.Seq2[record.Line, error]
 	// Verify proves that nothing in it was changed.
-	Verify() (audit.Report, error)
+	Verify() (record.Report, error)
 	// Files are where it is, in the order of the chain.
 	Files() ([]string, error)
 }
@@ -100,7 +100,7 @@ type records struct {
 // list shows the latest entries, or those that a search finds.
 func (b *records) list(w http.ResponseWriter, r *http.Request, m *member) {
 	v := recordView{Query: readQuery(r.URL.Query()), Kinds: recordKinds}
-	found := b.reader.find(r.Context(), v.Query, func(l *audit.Line) bool {
+	found := b.reader.find(r.Context(), v.Query, func(l *record.Line) bool {
 		v.Entries = append(v.Entries, entry(l))
 		return len(v.Entries) < onePage
 	})
@@ -119,7 +119,7 @@ type found struct {
 }
 
 // find gives what a search finds, the latest first, until take wants no more.
-func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*audit.Line) bool) (f found) {
+func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*record.Line) bool) (f found) {
 	if q.Kind != "" && !slices.Contains(recordKinds, q.Kind) {
 		f.Fault = "There is no such kind of entry."
 		return f
@@ -139,7 +139,7 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*audit
 		case scan.done():
 			f.Stopped, f.Before = true, l.Seq
 			return f
-		case q.Before > 0 && l.Seq >= q.Before || !(audit.Filter{Kind: q.Kind, Decision: q.Decision}).Match(l.Entry):
+		case q.Before > 0 && l.Seq >= q.Before || !(record.Filter{Kind: q.Kind, Decision: q.Decision}).Match(l.Entry):
 			continue
 		case last > 0:
 			f.Before = last
@@ -153,9 +153,9 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*audit
 }
 
 // entry is one as `verifier audit show` prints it.
-func entry(l *audit.Line) entryView {
+func entry(l *record.Line) entryView {
 	var b bytes.Buffer
-	audit.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
+	record.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
 	first, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
 	v := entryView{Seq: l.Seq, At: l.At, Sentence: strings.TrimPrefix(first, l.At.UTC().Format("2006-01-02 15:04:05Z ")), Decision: l.Decision}
 	if ref := "ref " + l.Ref; l.Ref != "" { // it is behind the row
@@ -189,7 +189,7 @@ func (b *records) prove(w http.ResponseWriter, r *http.Request, m *member) {
 	b.show(w, r, m, "record", view{Title: "Record", At: "record", Record: v})
 }
 
-func proof(rep audit.Report, err error) string {
+func proof(rep record.Report, err error) string {
 	if err != nil {
 		return "NOT INTACT: " + err.Error() + ". Keep the files as they are, and compare them with a copy."
 	}
@@ -320,9 +320,9 @@ type callRow struct {
 // history shows the latest calls, or those that a search finds.
 func (b *records) history(w http.ResponseWriter, r *http.Request, m *member) {
 	q := readQuery(r.URL.Query())
-	q.Kind = string(audit.KindDecision)
+	q.Kind = string(record.KindDecision)
 	v := historyView{Query: q}
-	found := b.reader.find(r.Context(), q, func(l *audit.Line) bool {
+	found := b.reader.find(r.Context(), q, func(l *record.Line) bool {
 		if !l.Replay { // the same call, sent again
 			v.Rows = append(v.Rows, newCallRow(&l.Entry))
 		}
@@ -336,16 +336,16 @@ func (b *records) history(w http.ResponseWriter, r *http.Request, m *member) {
 }
 
 // newCallRow is a row of an entry that says what became of a call, or of a conversation.
-func newCallRow(e *audit.Entry) callRow {
+func newCallRow(e *record.Entry) callRow {
 	c := session.Conversation{Client: e.Client, Key: e.Session}
 	v := callRow{
 		At: e.At, Decision: e.Decision, Sign: "·", Who: decidedBy(e), Told: foreignText(e.Reason), Agent: foreign(e.Agent), Level: cmp.Or(e.RaisedTo, e.Level),
 		Talk: talkName(c), TalkRef: c.Ref(), Ref: e.Ref, What: did(e),
 	}
 	switch e.Decision {
-	case audit.Allow:
+	case record.Allow:
 		v.Sign = "✓"
-	case audit.Deny:
+	case record.Deny:
 		v.Sign = "✗"
 	}
 	for _, s := range append(e.Why[:len(e.Why):len(e.Why)], e.Origins...) {
@@ -358,13 +358,13 @@ func newCallRow(e *audit.Entry) callRow {
 }
 
 // did says in words what an entry is about.
-func did(e *audit.Entry) channels.Headline {
+func did(e *record.Entry) channels.Headline {
 	switch {
-	case e.Kind == audit.KindReset:
+	case e.Kind == record.KindReset:
 		return channels.Headline{Says: "Trust was reset"}
-	case e.Kind == audit.KindRevoke:
+	case e.Kind == record.KindRevoke:
 		return channels.Headline{Says: "A grant was ended"}
-	case e.Kind == audit.KindConsent:
+	case e.Kind == record.KindConsent:
 		return channels.Headline{Says: "A standing consent was given"}
 	case e.Tool == "":
 		return channels.Headline{Says: "A call that could not be read"}
@@ -373,7 +373,7 @@ func did(e *audit.Entry) channels.Headline {
 }
 
 // decidedBy says who or what decided a call.
-func decidedBy(e *audit.Entry) string {
+func decidedBy(e *record.Entry) string {
 	var names []string
 	for _, p := range e.People {
 		names = append(names, foreign(p.Name))

@@ -22,9 +22,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
@@ -69,21 +69,21 @@ func (p *people) set(name, token string) {
 	p.tokens[name] = token
 }
 
-// record is a real one.
-type record struct {
-	*audit.Log
+// ledger is a real record.
+type ledger struct {
+	*record.Log
 	path string
 	key  ed25519.PublicKey
 }
 
-func newRecord(t testing.TB) *record {
+func newRecord(t testing.TB) *ledger {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &record{path: filepath.Join(t.TempDir(), "record.jsonl"), key: public}
-	if r.Log, err = audit.Open(r.path, audit.Options{Key: private}); err != nil {
+	r := &ledger{path: filepath.Join(t.TempDir(), "record.jsonl"), key: public}
+	if r.Log, err = record.Open(r.path, record.Options{Key: private}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -94,17 +94,17 @@ func newRecord(t testing.TB) *record {
 	return r
 }
 
-func (r *record) Files() ([]string, error) { return []string{r.path}, nil }
+func (r *ledger) Files() ([]string, error) { return []string{r.path}, nil }
 
-func (r *record) Backward(want func([]byte) bool) iter.Seq2[audit.Line, error] {
-	return audit.Backward([]string{r.path}, want)
+func (r *ledger) Backward(want func([]byte) bool) iter.Seq2[record.Line, error] {
+	return record.Backward([]string{r.path}, want)
 }
 
-func (r *record) Verify() (audit.Report, error) {
-	return audit.VerifyFiles([]string{r.path}, audit.VerifyOptions{Key: r.key, Whole: true})
+func (r *ledger) Verify() (record.Report, error) {
+	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: r.key, Whole: true})
 }
 
-func (r *record) String() string {
+func (r *ledger) String() string {
 	text, err := os.ReadFile(r.path)
 	if err != nil {
 		return err.Error()
@@ -119,7 +119,7 @@ type rig struct {
 	desk   *approval.Desk
 	store  *sqlite.Store
 	people *people
-	record *record
+	record *ledger
 	keys   *passkey.Ring
 	url    string
 	whole  jsontext.Value // the params of what is asked, as they came

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // site is what all views share: the options of the page, how a view is drawn and
@@ -69,13 +69,13 @@ func (s *site) note(ctx context.Context, t *ticket, what string) error {
 	if t.Viewer {
 		what += ", to look only"
 	}
-	return s.record(ctx, audit.Entry{Note: what}, audit.Person{Name: t.Person})
+	return s.record(ctx, record.Entry{Note: what}, record.Person{Name: t.Person})
 }
 
 // record is note with what else the entry says.
-func (s *site) record(ctx context.Context, e audit.Entry, who audit.Person) error {
+func (s *site) record(ctx context.Context, e record.Entry, who record.Person) error {
 	who.Via, who.At = Via, s.o.Now().UTC()
-	e.Kind, e.People = audit.KindNote, []audit.Person{who}
+	e.Kind, e.People = record.KindNote, []record.Person{who}
 	err := s.o.Record.Append(e)
 	s.fault(ctx, "the record could not be written", err)
 	return err

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/cputest"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -22,17 +22,17 @@ import (
 func (r *rig) fill(n int) {
 	r.t.Helper()
 	for i := range n {
-		e := audit.Entry{
-			Kind: audit.KindDecision, RequestID: fmt.Sprintf("request-%d", i), Client: "default", Session: "agent:main:main", Agent: "main",
-			Tool: "exec", Params: jsontext.Value(fmt.Sprintf(`{"command":"make deploy %d"}`, i)), Level: "untrusted", Decision: audit.Allow, By: "person",
+		e := record.Entry{
+			Kind: record.KindDecision, RequestID: fmt.Sprintf("request-%d", i), Client: "default", Session: "agent:main:main", Agent: "main",
+			Tool: "exec", Params: jsontext.Value(fmt.Sprintf(`{"command":"make deploy %d"}`, i)), Level: "untrusted", Decision: record.Allow, By: "person",
 			Why: []string{"The conversation is untrusted: the agent fetched example.com 1 call ago.", "Your policy asks before exec in untrusted conversations."},
 		}
 		switch i % 4 {
 		case 1:
-			e.Kind, e.Decision = audit.KindAsked, ""
+			e.Kind, e.Decision = record.KindAsked, ""
 		case 2:
-			e.Kind, e.Scope = audit.KindAnswer, "once"
-			e.People = []audit.Person{{Name: "owner", Via: "page", TookMs: int64(i % 5000)}}
+			e.Kind, e.Scope = record.KindAnswer, "once"
+			e.People = []record.Person{{Name: "owner", Via: "page", TookMs: int64(i % 5000)}}
 		}
 		if err := r.record.Append(e); err != nil {
 			r.t.Fatal(err)

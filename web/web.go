@@ -31,8 +31,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
@@ -72,7 +72,7 @@ type People interface {
 
 // Recorder keeps the record.
 type Recorder interface {
-	Append(e audit.Entry) error
+	Append(e record.Entry) error
 }
 
 // Options are what a Page needs.

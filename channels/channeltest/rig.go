@@ -17,10 +17,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -42,7 +42,7 @@ type rig struct {
 	desk    *approval.Desk
 	channel approval.Channel
 	log     *buffer
-	record  *record
+	record  *ledger
 	read    []string // codes that were asked for
 }
 
@@ -64,21 +64,21 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// record keeps what the desk records.
-type record struct {
+// ledger keeps what the desk records.
+type ledger struct {
 	mu      sync.Mutex
-	entries []audit.Entry
+	entries []record.Entry
 }
 
 // Append implements approval.Recorder.
-func (r *record) Append(e audit.Entry) error {
+func (r *ledger) Append(e record.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries = append(r.entries, e)
 	return nil
 }
 
-func (r *record) String() string {
+func (r *ledger) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return fmt.Sprintf("%+v", r.entries)
@@ -93,7 +93,7 @@ func newRig(t testing.TB, p Platform, edit func(*approval.Options)) *rig {
 // newRigWithPage is one whose owner's page has another address.
 func newRigWithPage(t testing.TB, p Platform, page string, edit func(*approval.Options)) *rig {
 	t.Helper()
-	r := &rig{TB: t, p: p, page: page, who: p.People(), log: &buffer{}, record: &record{}}
+	r := &rig{TB: t, p: p, page: page, who: p.People(), log: &buffer{}, record: &ledger{}}
 	var err error
 	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: patience}); err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // AuditCmd is about the record.
@@ -48,7 +48,7 @@ func (c *AuditVerifyCmd) Run(a *app) error {
 			r, rep, err = c.verify(a)
 		}
 	}
-	if bad, ok := errors.AsType[*audit.BadLine](err); ok {
+	if bad, ok := errors.AsType[*record.BadLine](err); ok {
 		return &failure{fmt.Sprintf("%s: %v", r.path(bad.File), bad), fmt.Sprintf("%s before it are intact; compare with a copy, and keep the files as they are", count(rep.Lines, "line"))}
 	}
 	if _, told := errors.AsType[*failure](err); told {
@@ -60,7 +60,7 @@ func (c *AuditVerifyCmd) Run(a *app) error {
 	return c.print(a, r, rep)
 }
 
-func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) {
+func (c *AuditVerifyCmd) verify(a *app) (r *found, rep record.Report, err error) {
 	if r, err = c.find(a, c.Files); err != nil {
 		return nil, rep, err
 	}
@@ -72,7 +72,7 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 	case why != nil && r.current:
 		return r, rep, &failure{fmt.Sprintf("nothing shows that the server wrote this record: %v", why), "bring record.key back from a backup, or name the public key with --key"}
 	}
-	o := audit.VerifyOptions{Secret: secret, Whole: r.whole}
+	o := record.VerifyOptions{Secret: secret, Whole: r.whole}
 	if c.Key != "" {
 		if o.Key, err = hex.DecodeString(c.Key); err != nil || len(o.Key) != ed25519.PublicKeySize {
 			return r, rep, &failure{"--key is not an ed25519 public key", "it is 64 hex digits, as in the first line of a record"}
@@ -82,7 +82,7 @@ func (c *AuditVerifyCmd) verify(a *app) (r *found, rep audit.Report, err error) 
 		}
 	}
 	o.Head = c.head(a, r)
-	rep, err = audit.VerifyFiles(r.files, o)
+	rep, err = record.VerifyFiles(r.files, o)
 	return r, rep, err
 }
 
@@ -97,7 +97,7 @@ func (c *AuditVerifyCmd) secret(state *config.State) (ed25519.PrivateKey, error)
 
 // head is what the store has seen, for the record that is being written there
 // and no other: an older file ends where it ended.
-func (c *AuditVerifyCmd) head(a *app, r *found) *audit.Head {
+func (c *AuditVerifyCmd) head(a *app, r *found) *record.Head {
 	if !r.current {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *AuditVerifyCmd) head(a *app, r *found) *audit.Head {
 	return head
 }
 
-func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
+func (c *AuditVerifyCmd) print(a *app, f *found, r record.Report) error {
 	var losses []string
 	for _, l := range r.Losses {
 		losses = append(losses, lossText(f, l))
@@ -135,7 +135,7 @@ func (c *AuditVerifyCmd) print(a *app, f *found, r audit.Report) error {
 }
 
 // notes tell what the ok does not cover.
-func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
+func (c *AuditVerifyCmd) notes(a *app, r record.Report) {
 	switch {
 	case r.Before != nil && r.Removed:
 		a.printf("note: the record begins with entry %d: %s and what was before it were removed, as audit.keep says\n", r.Before.Head.Seq+1, printable(r.Before.File))
@@ -159,7 +159,7 @@ func (c *AuditVerifyCmd) notes(a *app, r audit.Report) {
 	}
 }
 
-func lossText(f *found, l audit.Loss) string {
+func lossText(f *found, l record.Loss) string {
 	when := ""
 	if !l.At.IsZero() {
 		when = " (noticed " + stamp(l.At) + ")"
@@ -210,14 +210,14 @@ func (c *AuditShowCmd) Run(a *app) error {
 }
 
 // show prints one file.
-func (c *AuditShowCmd) show(a *app, path string, filter audit.Filter) error {
+func (c *AuditShowCmd) show(a *app, path string, filter record.Filter) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return unreadable(err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	for entry, err := range audit.Read(f) {
-		if bad, ok := errors.AsType[*audit.BadLine](err); ok {
+	for entry, err := range record.Read(f) {
+		if bad, ok := errors.AsType[*record.BadLine](err); ok {
 			a.warnf("warning: %s: %v; `verifier audit verify` says more\n", path, bad)
 			continue
 		}
@@ -234,17 +234,17 @@ func (c *AuditShowCmd) show(a *app, path string, filter audit.Filter) error {
 	return nil
 }
 
-func (c *AuditShowCmd) print(a *app, l audit.Line) error {
+func (c *AuditShowCmd) print(a *app, l record.Line) error {
 	if c.Auditor {
 		c.objections.add(&l.Entry)
 		return nil
 	}
 	if !c.JSON {
-		return audit.Print(a.stdout, l.Entry)
+		return record.Print(a.stdout, l.Entry)
 	}
 	out, err := json.Marshal(struct {
 		Seq uint64 `json:"seq"`
-		audit.Entry
+		record.Entry
 	}{l.Seq, l.Entry})
 	if err != nil {
 		return err
@@ -259,15 +259,15 @@ type objections map[objection]bool
 
 type objection struct{ client, session, sessionID, tool, digest string }
 
-func (o *objections) add(e *audit.Entry) {
-	if e.Kind != audit.KindDecision || e.Auditor != "block" || e.Replay {
+func (o *objections) add(e *record.Entry) {
+	if e.Kind != record.KindDecision || e.Auditor != "block" || e.Replay {
 		return
 	}
 	if *o == nil {
 		*o = make(objections)
 	}
 	call := objection{e.Client, e.Session, e.SessionID, e.Tool, e.Digest}
-	(*o)[call] = (*o)[call] || e.Decision == audit.Allow && e.By == "person"
+	(*o)[call] = (*o)[call] || e.Decision == record.Allow && e.By == "person"
 }
 
 func (o objections) print(a *app) {
@@ -284,10 +284,10 @@ func (o objections) print(a *app) {
 	}
 }
 
-func (c *AuditShowCmd) filter(now time.Time) (audit.Filter, error) {
+func (c *AuditShowCmd) filter(now time.Time) (record.Filter, error) {
 	since, err1 := moment("--since", c.Since, now)
 	until, err2 := moment("--until", c.Until, now)
-	return audit.Filter{
+	return record.Filter{
 		Since: since, Until: until, Tool: c.Tool, Session: c.Session, Agent: c.Agent,
 		Decision: c.Decision, Ref: c.Ref, Kind: c.Kind, Person: c.Person,
 	}, errors.Join(err1, err2)

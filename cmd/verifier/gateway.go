@@ -14,12 +14,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/intent"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/passkey"
@@ -89,11 +89,11 @@ type setup struct {
 
 // recordLog is the record as the program uses it.
 type recordLog interface {
-	Append(e audit.Entry) error
-	Head() audit.Head
+	Append(e record.Entry) error
+	Head() record.Head
 	Err() error
-	Compare(seen audit.Head) ([]string, error)
-	SetRotation(r audit.Rotation)
+	Compare(seen record.Head) ([]string, error)
+	SetRotation(r record.Rotation)
 	Close() error
 }
 
@@ -314,7 +314,7 @@ func every(ctx context.Context, period time.Duration, do func()) {
 
 // stopped ends the record in good order.
 func (g *gateway) stopped() error {
-	err := g.record.Append(audit.Entry{Kind: audit.KindStop})
+	err := g.record.Append(record.Entry{Kind: record.KindStop})
 	if err := g.keepHead(); err != nil {
 		g.log.Warn("the record's last head is not in the store", "err", err)
 	}

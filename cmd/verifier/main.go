@@ -25,8 +25,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // What the program ends with.
@@ -229,7 +229,7 @@ func hintOf(err error) string {
 	if s, ok := errors.AsType[*config.StateError](err); ok {
 		return s.Hint
 	}
-	if o, ok := errors.AsType[*audit.OpenError](err); ok {
+	if o, ok := errors.AsType[*record.OpenError](err); ok {
 		return o.Hint
 	}
 	return ""

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/web"
@@ -125,32 +125,32 @@ type ledger struct {
 }
 
 // Files implements web.Ledger.
-func (l ledger) Files() ([]string, error) { return audit.Files(l.path) }
+func (l ledger) Files() ([]string, error) { return record.Files(l.path) }
 
 // Backward implements web.Ledger.
-func (l ledger) Backward(want func(raw []byte) bool) iter.Seq2[audit.Line, error] {
+func (l ledger) Backward(want func(raw []byte) bool) iter.Seq2[record.Line, error] {
 	files, err := l.Files()
 	if err != nil {
-		return func(yield func(audit.Line, error) bool) { yield(audit.Line{}, err) }
+		return func(yield func(record.Line, error) bool) { yield(record.Line{}, err) }
 	}
-	return audit.Backward(files, want)
+	return record.Backward(files, want)
 }
 
 // Verify implements web.Ledger. Lines cut off the end are the start's to notice.
-func (l ledger) Verify() (audit.Report, error) {
+func (l ledger) Verify() (record.Report, error) {
 	files, err := l.Files()
 	if err != nil {
-		return audit.Report{}, err
+		return record.Report{}, err
 	}
 	key, err := l.state.RecordKey()
 	if err != nil {
-		return audit.Report{}, err
+		return record.Report{}, err
 	}
-	o := audit.VerifyOptions{Secret: key, Whole: true}
-	rep, err := audit.VerifyFiles(files, o)
+	o := record.VerifyOptions{Secret: key, Whole: true}
+	rep, err := record.VerifyFiles(files, o)
 	if err != nil { // the last line may have been half written, or a new file begun
 		if files, err = l.Files(); err == nil {
-			rep, err = audit.VerifyFiles(files, o)
+			rep, err = record.VerifyFiles(files, o)
 		}
 	}
 	return rep, err

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/server/certtest"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
@@ -32,9 +32,9 @@ func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		opened.record.SetRotation(audit.Rotation{Bytes: 1})
+		opened.record.SetRotation(record.Rotation{Bytes: 1})
 		for range 3 {
-			err = errors.Join(err, opened.record.Append(audit.Entry{Kind: audit.KindNote, At: time.Now(), Note: "x"}))
+			err = errors.Join(err, opened.record.Append(record.Entry{Kind: record.KindNote, At: time.Now(), Note: "x"}))
 		}
 		return errors.Join(err, opened.close())
 	}

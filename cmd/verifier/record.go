@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
 )
@@ -29,9 +29,9 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 		g.unseen = true
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
-	log, err := audit.Open(recordPath(c, state), audit.Options{
+	log, err := record.Open(recordPath(c, state), record.Options{
 		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
-		Patience: audit.DefaultPatience,
+		Patience: record.DefaultPatience,
 		Hide:     func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State) error {
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
 	}
-	if err := g.record.Append(audit.Entry{Kind: audit.KindStart, Note: "verifier " + version().Version}); err != nil {
+	if err := g.record.Append(record.Entry{Kind: record.KindStart, Note: "verifier " + version().Version}); err != nil {
 		return err
 	}
 	return g.recordSetBack()
@@ -63,7 +63,7 @@ func (g *gateway) recordSetBack() error {
 	for {
 		select {
 		case b := <-g.setBack:
-			if err := g.record.Append(audit.Entry{Kind: audit.KindNote, Note: b.String()}); err != nil {
+			if err := g.record.Append(record.Entry{Kind: record.KindNote, Note: b.String()}); err != nil {
 				return err
 			}
 		default:
@@ -73,8 +73,8 @@ func (g *gateway) recordSetBack() error {
 }
 
 // rotation is when the record goes on in a new file.
-func rotation(c *config.Config) audit.Rotation {
-	return audit.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Keep: c.Audit.Keep}
+func rotation(c *config.Config) record.Rotation {
+	return record.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Keep: c.Audit.Keep}
 }
 
 // recordPath is where the record is.
@@ -93,7 +93,7 @@ func headName(key ed25519.PrivateKey) string {
 }
 
 // storedHead is how far the store has seen the record get; nil if it has not.
-func (g *gateway) storedHead() (*audit.Head, error) {
+func (g *gateway) storedHead() (*record.Head, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return headFrom(ctx, g.store, g.name)
@@ -105,12 +105,12 @@ type headStore interface {
 	Close() error
 }
 
-func headFrom(ctx context.Context, s headStore, name string) (*audit.Head, error) {
+func headFrom(ctx context.Context, s headStore, name string) (*record.Head, error) {
 	text, err := s.Head(ctx, name)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	h := &audit.Head{}
+	h := &record.Head{}
 	if err := json.Unmarshal([]byte(text), h); err != nil {
 		return nil, fmt.Errorf("read the record's head: %w", err)
 	}
@@ -144,7 +144,7 @@ func (g *gateway) keepTime(ctx context.Context) {
 
 // compare holds the record against what the store has seen, where that could
 // not be done at the start.
-func (g *gateway) compare(seen *audit.Head) error {
+func (g *gateway) compare(seen *record.Head) error {
 	if seen == nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (g *gateway) keepHead() error {
 // recordHead is how far the store has seen the record get, nil where it has
 // seen nothing: lines cut off the end show only against it. It also works while
 // a server runs.
-func recordHead(state *config.State, c *config.Config) (*audit.Head, error) {
+func recordHead(state *config.State, c *config.Config) (*record.Head, error) {
 	key, err := state.RecordKey()
 	if err != nil {
 		return nil, err

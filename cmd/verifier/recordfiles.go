@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // found is a record and what is known around it.
@@ -56,7 +56,7 @@ func (f *recordFlags) find(a *app, named []string) (*found, error) {
 		return nil, &failure{fmt.Sprintf("there is no record here: %v", why), "name its files, or the server's --state"}
 	default:
 		r.whole = true
-		r.files, err = audit.Files(recordPath(cfg, state))
+		r.files, err = record.Files(recordPath(cfg, state))
 	}
 	if err != nil {
 		return nil, unreadable(err)
@@ -130,7 +130,7 @@ func recordsIn(dir string) ([]string, error) {
 // present are the files of a record, without the one that is written to where
 // only closed ones were copied.
 func present(path string) ([]string, error) {
-	files, err := audit.Files(path)
+	files, err := record.Files(path)
 	if n := len(files); err == nil && n > 1 {
 		if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) {
 			files = files[:n-1]

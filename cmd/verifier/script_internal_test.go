@@ -18,8 +18,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/server/certtest"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
@@ -58,13 +58,13 @@ func writeRecord(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	key, err := state.RecordKey()
 	ts.Check(err)
-	log, err := audit.Open(ts.MkAbs(args[0]), audit.Options{Key: key})
+	log, err := record.Open(ts.MkAbs(args[0]), record.Options{Key: key})
 	ts.Check(err)
 	at := time.Date(2026, 10, 3, 14, 2, 11, 0, time.UTC)
 	for i, tool := range []string{"read", "exec", "message"} {
-		ts.Check(log.Append(audit.Entry{
-			Kind: audit.KindDecision, At: at.Add(time.Duration(i) * time.Hour), Tool: tool, Session: "agent:main:main", Agent: "main",
-			Decision: []string{audit.Allow, audit.Deny, audit.Allow}[i], Ref: []string{"", "7Q4K", ""}[i], Level: "external",
+		ts.Check(log.Append(record.Entry{
+			Kind: record.KindDecision, At: at.Add(time.Duration(i) * time.Hour), Tool: tool, Session: "agent:main:main", Agent: "main",
+			Decision: []string{record.Allow, record.Deny, record.Allow}[i], Ref: []string{"", "7Q4K", ""}[i], Level: "external",
 		}))
 	}
 	ts.Check(log.Close())

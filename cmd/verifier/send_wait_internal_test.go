@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
@@ -29,7 +29,7 @@ func TestSendWaitsAsLongAsTheQuestionIsOpen(t *testing.T) {
 	redistest.Eventually(t, "it was held, denied and held again", func() bool {
 		denied := 0
 		for _, e := range g.Entries() {
-			if e.Kind == audit.KindDecision && e.Decision == audit.Deny && e.Ref == ref {
+			if e.Kind == record.KindDecision && e.Decision == record.Deny && e.Ref == ref {
 				denied++
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -68,7 +68,7 @@ type player struct {
 var faults = map[string]bool{"store": true, "record": true, "panic": true, "gone": true, "moved": true, "conflict": true, "nobody": true}
 
 // Append implements verifier.Recorder.
-func (p *player) Append(e audit.Entry) error {
+func (p *player) Append(e record.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed[e.RequestID] = faults[e.Error]

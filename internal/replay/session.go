@@ -22,7 +22,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
 // Session is one recorded session.
@@ -52,7 +52,7 @@ const (
 // record of our own, whose decisions it takes apart by conversation.
 func Read(from io.Reader) ([]Session, error) {
 	var out []Session
-	var own record
+	var own ownRecord
 	err := eachLine(from, func(line []byte) error {
 		s, isSession, err := readLine(line, &own)
 		if isSession {
@@ -103,7 +103,7 @@ type lineShape struct {
 	Kind  string         `json:"kind"`
 }
 
-func readLine(line []byte, own *record) (s Session, isSession bool, err error) {
+func readLine(line []byte, own *ownRecord) (s Session, isSession bool, err error) {
 	var shape lineShape
 	if err := json.Unmarshal(line, &shape, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return s, false, err
@@ -114,21 +114,21 @@ func readLine(line []byte, own *record) (s Session, isSession bool, err error) {
 		return s, err == nil, err
 	case shape.Kind == "":
 		return s, false, errNoSession
-	case audit.Kind(shape.Kind) != audit.KindDecision:
+	case record.Kind(shape.Kind) != record.KindDecision:
 		return s, false, nil
 	}
 	return s, false, own.add(line)
 }
 
-// record is what is being read of our own record.
-type record struct {
+// ownRecord is what is being read of our own record.
+type ownRecord struct {
 	sessions []Session
 	at       map[string]int // by conversation
 }
 
 // add takes one decision. What the user said is not in a record.
-func (r *record) add(line []byte) error {
-	var e audit.Entry
+func (r *ownRecord) add(line []byte) error {
+	var e record.Entry
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -30,7 +30,7 @@ func TestH12WhatIsNoCallIsDeniedAndRecordedAsSuch(t *testing.T) {
 			t.Errorf("%s: got %d %s, want a deny that says %q", name, a.Status, a.Raw, change.says)
 		}
 		eventually(t, name+" is recorded", func() bool { return len(g.Decided()) == before+1 })
-		if e := g.Decided()[before]; e.Decision != audit.Deny || e.Error != "malformed" || e.Tool != "" {
+		if e := g.Decided()[before]; e.Decision != record.Deny || e.Error != "malformed" || e.Tool != "" {
 			t.Errorf("%s: recorded %+v", name, e)
 		}
 	}
@@ -60,7 +60,7 @@ func TestH55ArgumentsNeverShadowTheCall(t *testing.T) {
 	}
 	e := g.About("shadowed")[0]
 	if e.Tool != "exec" || e.Level != "external" || e.Session != "agent:main:x" || e.Client != "default" ||
-		e.Decision != audit.Deny {
+		e.Decision != record.Deny {
 		t.Errorf("recorded %+v", e)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/provenance"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/test/gateway"
@@ -227,7 +227,7 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	}
 	entries := g.Entries()
 	want := []string{"to: came from web_fetch example.com 2 calls ago (untrusted)", "cc: you wrote it"}
-	if i := slices.IndexFunc(entries, func(e audit.Entry) bool { return slices.Equal(e.Origins, want) }); i < 0 {
+	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return slices.Equal(e.Origins, want) }); i < 0 {
 		t.Errorf("the record does not say where the arguments came from: %q", entries[len(entries)-1].Origins)
 	}
 	a := g.Takes(gateway.Event{Name: "before_response_emit", Context: m, About: `{"content":"done"}`})

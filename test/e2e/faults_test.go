@@ -19,8 +19,8 @@ import (
 
 	_ "modernc.org/sqlite" // the store's own driver
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
@@ -295,7 +295,7 @@ func TestH45SIGTERMDeniesWhatIsHeldMarksTheCardsAndEndsInTime(t *testing.T) {
 	}
 	message(t, s, "The gateway has stopped")
 	for _, e := range g.Decided() {
-		if e.Decision != audit.Deny {
+		if e.Decision != record.Deny {
 			t.Errorf("the record says %+v", e)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/audit"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
@@ -48,13 +48,13 @@ func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
 		}
 		first := map[string]int64{}
 		for _, e := range g.Decided() {
-			if at, known := first[e.Session]; e.Tool == "web_fetch" && e.Decision == audit.Allow &&
+			if at, known := first[e.Session]; e.Tool == "web_fetch" && e.Decision == record.Allow &&
 				(!known || e.Step < at) {
 				first[e.Session] = e.Step
 			}
 		}
 		for _, e := range g.Decided() {
-			if e.Tool != "exec" || e.Decision != audit.Allow {
+			if e.Tool != "exec" || e.Decision != record.Allow {
 				continue
 			}
 			if e.Step >= first[e.Session] || e.Level != "owner" && e.Level != "local" {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/audit"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
@@ -176,9 +176,9 @@ func (g *Gateway) Recorded() []byte {
 }
 
 // Entries are all lines of the record.
-func (g *Gateway) Entries() (out []audit.Entry) {
+func (g *Gateway) Entries() (out []record.Entry) {
 	g.t.Helper()
-	for l, err := range audit.Read(bytes.NewReader(g.Recorded())) {
+	for l, err := range record.Read(bytes.NewReader(g.Recorded())) {
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func (g *Gateway) Entries() (out []audit.Entry) {
 func (g *Gateway) Asked() (n int) {
 	g.t.Helper()
 	for _, e := range g.Entries() {
-		if e.Kind == audit.KindAsked {
+		if e.Kind == record.KindAsked {
 			n++
 		}
 	}
@@ -200,12 +200,12 @@ func (g *Gateway) Asked() (n int) {
 
 // About is what the record says was decided about one request, as soon as it says something: a deny is answered before
 // it is recorded.
-func (g *Gateway) About(id string) (found []audit.Entry) {
+func (g *Gateway) About(id string) (found []record.Entry) {
 	g.t.Helper()
 	redistest.Eventually(g.t, "a decision about "+id+" is recorded", func() bool {
 		found = nil
 		for _, e := range g.Entries() {
-			if e.Kind == audit.KindDecision && e.RequestID == id {
+			if e.Kind == record.KindDecision && e.RequestID == id {
 				found = append(found, e)
 			}
 		}
@@ -215,10 +215,10 @@ func (g *Gateway) About(id string) (found []audit.Entry) {
 }
 
 // Decided is what the record says was decided, in its order.
-func (g *Gateway) Decided() (out []audit.Entry) {
+func (g *Gateway) Decided() (out []record.Entry) {
 	g.t.Helper()
 	for _, e := range g.Entries() {
-		if e.Kind == audit.KindDecision {
+		if e.Kind == record.KindDecision {
 			out = append(out, e)
 		}
 	}
