@@ -267,7 +267,7 @@ func isSettings(name string) bool {
 // are none.
 func namesSettings(line *command.Line, g ground) bool {
 	at := g.of(line)
-	return slices.ContainsFunc(append(slices.Clone(line.Words), at.belowWorkspace()), func(word string) bool {
+	names := func(word string) bool {
 		for part := range strings.SplitSeq(word, "/") {
 			if !settingsInCommand[strings.ToLower(part)] {
 				continue
@@ -278,5 +278,6 @@ func namesSettings(line *command.Line, g ground) bool {
 			}
 		}
 		return false
-	})
+	}
+	return slices.ContainsFunc(line.Words, names) || names(at.belowWorkspace())
 }

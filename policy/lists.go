@@ -44,43 +44,37 @@ func setFrom(words []string) map[string]bool {
 
 // patterns are names and patterns of names, to be matched fast.
 type patterns struct {
-	names        map[string]bool
-	begins, ends []string          // id_*, ?*.pem
-	others       map[string]string // what has a star elsewhere, by the longest text that it has
+	names  map[string]bool
+	globs  []glob
+	anyone bool // a glob may fit a name without a dot and without an underscore
 }
 
+// glob is a pattern, and what a name that fits begins with, has in it and ends with.
+type glob struct{ all, begin, has, end string }
+
 func patternsOf(name string) patterns {
-	out := patterns{names: map[string]bool{}, others: map[string]string{}}
+	out := patterns{names: map[string]bool{}}
 	for _, word := range lists[name] {
-		begin, isBegin := strings.CutSuffix(word, "*")
-		end, isEnd := strings.CutPrefix(word, "?*")
-		switch {
-		case !strings.ContainsAny(word, "*?"):
+		first, last := strings.IndexAny(word, "*?"), strings.LastIndexAny(word, "*?")
+		if first < 0 {
 			out.names[word] = true
-		case isBegin && !strings.ContainsAny(begin, "*?"):
-			out.begins = append(out.begins, begin)
-		case isEnd && !strings.ContainsAny(end, "*?"):
-			out.ends = append(out.ends, end)
-		default:
-			parts := strings.FieldsFunc(word, func(c rune) bool { return c == '*' || c == '?' })
-			out.others[slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) })] = word
+			continue
 		}
+		parts := strings.FieldsFunc(word, func(c rune) bool { return c == '*' || c == '?' })
+		has := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) })
+		out.globs = append(out.globs, glob{word, word[:first], has, word[last+1:]})
+		out.anyone = out.anyone || !strings.ContainsAny(has, "._")
 	}
 	return out
 }
 
 func (p *patterns) match(name string) bool {
-	for text, glob := range p.others {
-		if strings.Contains(name, text) {
-			if found, _ := path.Match(glob, name); found {
-				return true
+	return p.names[name] || (p.anyone || strings.ContainsAny(name, "._")) &&
+		slices.ContainsFunc(p.globs, func(g glob) bool {
+			found := strings.HasPrefix(name, g.begin) && strings.HasSuffix(name, g.end) && strings.Contains(name, g.has)
+			if found {
+				found, _ = path.Match(g.all, name)
 			}
-		}
-	}
-	return p.names[name] ||
-		slices.ContainsFunc(p.begins, func(begin string) bool { return strings.HasPrefix(name, begin) }) ||
-		slices.ContainsFunc(
-			p.ends,
-			func(end string) bool { return len(name) > len(end) && strings.HasSuffix(name, end) },
-		)
+			return found
+		})
 }

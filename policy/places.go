@@ -84,7 +84,14 @@ func (g *ground) resolve(name string) string {
 		_, rest, _ := strings.Cut(name, "/")
 		return path.Clean("~/" + rest)
 	}
-	if !strings.HasPrefix(name, "/") && g.start != "" {
+	for strings.HasPrefix(name, "./") {
+		name = strings.TrimLeft(name[1:], "/")
+	}
+	switch {
+	case strings.HasPrefix(name, "/") || g.start == "":
+	case name == ".":
+		name = g.start
+	default:
 		name = g.start + "/" + name
 	}
 	return path.Clean(name)
@@ -293,30 +300,31 @@ func (g *ground) secretIn(line *command.Line) string {
 	if slices.ContainsFunc(line.Paths, g.isAllOfHome) {
 		return homeFiles
 	}
-	seen := map[string]bool{}
-	for _, word := range namedBy(line) {
-		if !seen[word] && g.isSecret(word) {
-			return bounded(word, "")
+	if line.Effect == command.Anything {
+		return g.firstSecret(line.Words)
+	}
+	for _, words := range line.Commands {
+		for i, word := range words { // that a text with blanks is said, in a command that is known
+			if strings.ContainsAny(word, " \n\t") {
+				continue
+			}
+			found := g.firstSecret(words[i : i+1])
+			if found == "" && strings.ContainsAny(word, "=:,") {
+				found = g.firstSecret(strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }))
+			}
+			if found != "" {
+				return found
+			}
 		}
-		seen[word] = true
 	}
 	return ""
 }
 
-// namedBy are the words of a command that may name a file. In a command that is known, a text with blanks names none.
-func namedBy(line *command.Line) []string {
-	if line.Effect == command.Anything {
-		return line.Words
+func (g *ground) firstSecret(words []string) string {
+	if i := slices.IndexFunc(words, g.isSecret); i >= 0 {
+		return bounded(words[i], "")
 	}
-	var out []string
-	for _, word := range slices.Concat(line.Commands...) {
-		if !strings.ContainsAny(word, " \n\t") {
-			out = append(
-				append(out, word),
-				strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' })...)
-		}
-	}
-	return out
+	return ""
 }
 
 var fileParams = setOf("file params")

@@ -283,7 +283,16 @@ func (pl *Plan) readsOthers(s *said, g ground) bool {
 		return slices.ContainsFunc(s.files(pl.rule.name), g.fromOthers)
 	}
 	at := g.of(pl.Line)
-	return slices.ContainsFunc(pl.Line.Words, at.fromOthers) || len(pl.policy.inside) > 0 && at.outside(pl.Line) != ""
+	inStart := false
+	for _, word := range pl.Line.Words {
+		if !strings.ContainsAny(word, "./~$\\") && !othersWrote.names[strings.ToLower(word)] &&
+			!strings.Contains(at.start, "/.") {
+			inStart = true // most words name nothing, or what is where it starts
+		} else if at.fromOthers(word) {
+			return true
+		}
+	}
+	return inStart && at.fromOthers(".") || len(pl.policy.inside) > 0 && at.outside(pl.Line) != ""
 }
 
 // acts finds what in a call of a tool that only looks does more than to look.

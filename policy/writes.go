@@ -85,12 +85,6 @@ func (pl *Plan) writesForLater(s *said) bool {
 
 // fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
 func (g *ground) fromOthers(name string) bool {
-	if name == "" || !strings.ContainsAny(name, "./~$\\") && !strings.Contains(g.start, "/.") {
-		if rest, ok := inHome(strings.ToLower(g.start)); !ok ||
-			!strings.Contains(rest, "/") && !othersWrote.names[rest] {
-			return false // most words name nothing
-		}
-	}
 	clean := g.resolve(name)
 	lower := strings.ToLower(clean)
 	if at := strings.LastIndexByte(lower, '.'); at > 0 && othersWrote.match(lower[at-1:]) {

@@ -106,6 +106,7 @@ func (r *reader) text(text string) { //nolint:gocognit // one switch over the no
 		r.unparsed(text)
 		return
 	}
+	r.Words = slices.Grow(r.Words, 8+strings.Count(text, " "))
 	last, leaves := syntax.BinCmdOperator(0), len(file.Stmts) > 1
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -161,11 +162,13 @@ func source(text string, n syntax.Node) string {
 var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",
 	`(?:[\w./+,@%-]|'[^']*'|"(?:[^"$`+"\\x60"+`\\!]|\\[^\\$`+"\\x60"+`"\n!])*\$?")~*`))
 
-// isExact reports whether a word is exact. Most hold nothing but plain characters.
-func isExact(word string) bool {
+func isExact(word string) bool { return isPlain(word) || exact.MatchString(word) }
+
+// isPlain is for most words: they hold nothing but plain characters.
+func isPlain(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; (c|' ' < 'a' || c|' ' > 'z') && (c < '+' || c > '9') && c != '_' {
-			return exact.MatchString(word)
+			return false
 		}
 	}
 	return word != ""
@@ -182,26 +185,31 @@ func goes(words []string) bool {
 func (r *reader) judge(words []string) {
 	effect, files := lookup(words)
 	r.Paths = append(r.Paths, files...)
-	shown, why := "`"+name(words)+"`", ""
+	if effect < install {
+		r.worse(effect, "")
+		return
+	}
+	shown := name(words)
+	why := "`" + shown + "` is not on the list of known commands."
 	switch {
 	case effect == install:
-		why = shown + " installs packages."
-	case effect == Anything && words[0] == "cd":
+		why = "`" + shown + "` installs packages."
+	case words[0] == "cd":
 		why = "It changes the directory on the way."
-	case effect == Anything && programs()[name(words)] != nil:
-		why = shown + " is on the list of known commands, but not with these arguments."
-	case effect == Anything:
-		why = shown + " is not on the list of known commands."
+	case programs()[shown] != nil:
+		why = "`" + shown + "` is on the list of known commands, but not with these arguments."
 	}
 	r.worse(effect, why)
 }
 
 // spell returns a word without its quotes and backslashes. A variable keeps its name.
 func spell(w *syntax.Word) string {
-	var b strings.Builder
-	if lit := w.Lit(); lit != "" && !strings.Contains(lit, `\`) {
-		return lit
+	if len(w.Parts) == 1 {
+		if lit, plain := w.Parts[0].(*syntax.Lit); plain && !strings.Contains(lit.Value, `\`) {
+			return lit.Value
+		}
 	}
+	var b strings.Builder
 	spellParts(&b, w.Parts, false)
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	_ "embed"
 	"regexp"
 	"strings"
@@ -11,7 +12,8 @@ import (
 // row is what is known of a program or subcommand.
 type row struct {
 	effect   Effect
-	flags    *regexp.Regexp  // those without a value
+	flags    map[string]bool // those without a value
+	patterns *regexp.Regexp  // of more of them
 	values   map[string]kind // those with one
 	operands []operand
 }
@@ -54,16 +56,18 @@ var programs = sync.OnceValue(func() map[string]*row {
 			panic("programs.txt: no effect " + head)
 		}
 		columns := append(strings.Split(rest, " | "), "", "")
-		r := &row{effect: effect, values: map[string]kind{}}
+		r := &row{effect: effect, flags: map[string]bool{}, values: map[string]kind{}}
 		var flags []string
 		for f := range strings.FieldsSeq(columns[1]) {
 			if name, value, takes := strings.Cut(f, ":"); takes {
 				r.values[name] = kindOf(value)
-			} else if f != "-" {
+			} else if f == regexp.QuoteMeta(f) {
+				r.flags[f] = f != "-"
+			} else {
 				flags = append(flags, f)
 			}
 		}
-		r.flags = whole(strings.Join(flags, "|"))
+		r.patterns = whole(strings.Join(flags, "|"))
 		for o := range strings.FieldsSeq(columns[2]) {
 			name := strings.TrimRight(o, "?*")
 			r.operands = append(r.operands, operand{kindOf(name), name != o, strings.HasSuffix(o, "*"), o == "--"})
@@ -86,9 +90,13 @@ func lookup(words []string) (Effect, []string) {
 	if first := rows["first "+words[0]]; first != nil && !a.flags(first) {
 		return Anything, nil
 	}
+	var buffer [64]byte
 	for n := min(3, len(a.words)); n >= 0; n-- { // the longest name
-		name := strings.Join(append([]string{words[0]}, a.words[:n]...), " ")
-		if r := rows[name]; r != nil && strings.Count(name, " ") == n {
+		name := append(buffer[:0], words[0]...)
+		for _, w := range a.words[:n] {
+			name = append(append(name, ' '), w...)
+		}
+		if r := rows[string(name)]; r != nil && bytes.Count(name, []byte(" ")) == n {
 			if a.words = a.words[n:]; a.fit(r) {
 				return r.effect, a.files
 			}
@@ -134,7 +142,7 @@ func (a *arguments) is(k kind, word string) bool {
 func (a *arguments) flags(r *row) bool {
 	for len(a.words) > 0 && strings.HasPrefix(a.words[0], "-") && a.words[0] != "--" {
 		w := a.words[0]
-		if a.words = a.words[1:]; r.flags.MatchString(w) {
+		if a.words = a.words[1:]; r.flags[w] || r.patterns.MatchString(w) {
 			continue
 		}
 		name, value, here := strings.Cut(w, "=")
