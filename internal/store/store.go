@@ -1,0 +1,131 @@
+// Package store keeps what decisions rest on: conversations and how far each is trusted, cards, grants, pauses, which
+// requests were decided. It holds the rules over documents; a Backend (Redis or SQLite) keeps the documents and knows
+// nothing of what they mean.
+//
+// A change is a function that sees a conversation as it is and says what becomes of it. It is committed if all that it
+// saw is still so, else it runs again on what is there now. What this process remembers saves it from reading, and never
+// decides: the commit finds out.
+//
+// The package refuses to guess. What it can't read or commit in time is an error, and the caller denies. A document that
+// doesn't carry the server's MAC is ErrForged. One that this process has seen newer is lost, and so is all of a client
+// whose documents are gone although this machine remembers them: such a conversation is untrusted, and no card or grant
+// of it counts.
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/taint"
+)
+
+// Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
+type Backend interface {
+	// Get reads documents, in this order, and the time. One that is not there has no version.
+	Get(ctx context.Context, keys ...string) ([]Doc, time.Time, error)
+
+	// Commit writes, all or nothing, if each document that was read still has its version and the time is not after By.
+	// Else it gives those that have another version, or late.
+	Commit(ctx context.Context, c *Commit) (Result, error)
+
+	// Watch calls heard with what commits publish, from any process, until ctx ends. It is a hint: some may be missed.
+	Watch(ctx context.Context, heard func(what string)) error
+
+	// Ready says why the backend can't be used now, if it can't.
+	Ready(ctx context.Context) error
+	Close() error
+}
+
+// Errors of this package.
+var (
+	ErrForged    = errors.New("store: a document was not written by this server")
+	ErrBusy      = errors.New("store: too many others change this at the same time")
+	ErrGone      = errors.New("store: there is no such card any more")
+	ErrTaken     = errors.New("store: a card's code is in use")
+	ErrUnknown   = errors.New("store: no conversation has this short name")
+	ErrAmbiguous = errors.New("store: several conversations have this short name")
+)
+
+// Options are what Open takes.
+type Options struct {
+	Backend Backend
+	Key     hmac.Key
+	Clients func() []string // every client's id: for pauses of all, and to find by short name or code
+	File    string          // tells a flushed store from a fresh one; "" remembers for this process only
+	Wait    time.Duration   // for one Update, all its tries; 0: 400 ms
+	Log     *slog.Logger    // nil: none
+}
+
+// Request is a request that was decided, for a client that asks again.
+type Request struct {
+	ID     string
+	Body   [32]byte // of the request: another body under the same id is another request
+	Allow  bool
+	Denied bool
+	By     string
+	Keep   time.Duration
+}
+
+// Card is one question to people.
+type Card struct {
+	ID           string    `json:"id"`
+	Conversation Name      `json:"conversation"`
+	Agent        string    `json:"agent,omitzero"`
+	Digest       string    `json:"digest"`
+	Until        time.Time `json:"until"`           // it can't be answered after this
+	Keep         time.Time `json:"keep,omitzero"`   // where a yes on it lasts longer
+	Era          int64     `json:"era,omitzero"`    // see Tx.Era
+	Closed       bool      `json:"closed,omitzero"` // it no longer waits
+	Data         []byte    `json:"data"`            // approval's
+}
+
+// Pause is the owner's word that an agent, or all of them ("" ), may do nothing but what is harmless; or that it may again.
+type Pause struct {
+	Agent string    `json:"agent,omitzero"`
+	On    bool      `json:"on,omitzero"`
+	By    string    `json:"by"`
+	At    time.Time `json:"at"`
+}
+
+// Mark says that files of a client were written that no person has seen.
+type Mark struct {
+	Ref string    `json:"ref"` // for people: the name by which it is cleared
+	By  string    `json:"by"`
+	At  time.Time `json:"at"`
+}
+
+// Given is a grant and where it holds.
+type Given struct {
+	Grant
+	Conversation Name // its client alone where Always
+	Always       bool // for all conversations of the grant's agent
+}
+
+// Always are the grants of an agent that were given on the page for up to 30 days.
+type Always struct {
+	Grants []Grant `json:"grants"`
+}
+
+// Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought in.
+// What they hold is the caller's.
+type Side struct {
+	Said    [][]byte `json:"said,omitzero"`
+	Brought [][]byte `json:"brought,omitzero"`
+}
+
+// Tx is what the function of an Update may see and change. It is good until the function returns.
+type Tx struct {
+	Now    time.Time
+	C      *Conversation // the root's, a copy: what changes in it is written with all else, or not at all
+	Own    Name          // the conversation that was asked for
+	Under  string        // of a child: under which session id of the root's it counts; "" counts for all
+	IsNew  bool          // no call was decided here before
+	Lost   bool          // the store has lost what it knew of it: it is untrusted
+	Unseen *Mark         // files were written unseen; nil: none
+	Era    int64         // cards and grants count in the era in which they were given: a clock set back begins another
+}
+
+var _ taint.Level
