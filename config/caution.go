@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
@@ -40,10 +40,10 @@ type Auditor struct {
 	Mode AuditorMode `yaml:"mode"`
 }
 
-// AuditorFailMode is an [intent.FailMode] in the file.
+// AuditorFailMode is an [auditor.FailMode] in the file.
 type AuditorFailMode string
 
-// AuditorMode is an [intent.Mode] in the file.
+// AuditorMode is an [auditor.Mode] in the file.
 type AuditorMode string
 
 // providers are the kinds of servers that can be asked.
@@ -115,10 +115,10 @@ func (k risks) cautionRisks() {
 		}
 		return
 	}
-	if a.FailMode != AuditorFailMode(intent.FailBlock) {
+	if a.FailMode != AuditorFailMode(auditor.FailBlock) {
 		k.find(Warning, "caution.auditor.failMode", "an attacker who keeps the auditor from answering gets past it; block asks you instead")
 	}
-	if a.Mode == AuditorMode(intent.AutoApprove) {
+	if a.Mode == AuditorMode(auditor.AutoApprove) {
 		k.autoApproves()
 	}
 }

@@ -28,7 +28,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 )
@@ -234,7 +234,7 @@ func Default() *Config {
 		},
 		ApprovalTTLSeconds: 1800,
 		Caution: Caution{Defaults: true, Auditor: Auditor{
-			TimeoutMs: int(intent.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(intent.FailBlock), Mode: AuditorMode(intent.Escalate),
+			TimeoutMs: int(auditor.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(auditor.FailBlock), Mode: AuditorMode(auditor.Escalate),
 		}},
 		Web:    Web{Enabled: true, Session: 7 * 24 * time.Hour},
 		Notify: Notify{Push: Push{Enabled: true}},

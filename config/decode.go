@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
 
@@ -460,8 +460,8 @@ func (d *decoder) word(s spot, u encoding.TextUnmarshaler) {
 var wordsOf = map[reflect.Type][]string{
 	reflect.TypeFor[AuditParams]():     {string(ParamsRedacted), string(ParamsNames)},
 	reflect.TypeFor[AuditSync]():       {string(SyncNone), string(SyncEach)},
-	reflect.TypeFor[AuditorFailMode](): {string(intent.FailBlock), string(intent.FailWarn), string(intent.FailAllow)},
-	reflect.TypeFor[AuditorMode]():     {string(intent.Advise), string(intent.Escalate), string(intent.AutoApprove)},
+	reflect.TypeFor[AuditorFailMode](): {string(auditor.FailBlock), string(auditor.FailWarn), string(auditor.FailAllow)},
+	reflect.TypeFor[AuditorMode]():     {string(auditor.Advise), string(auditor.Escalate), string(auditor.AutoApprove)},
 	reflect.TypeFor[LogFormat]():       {string(LogText), string(LogJSON)},
 	reflect.TypeFor[LogLevel]():        {string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/loop"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -183,7 +183,7 @@ func (m *Metrics) countAudits() {
 }
 
 // Audited counts a question to the auditor.
-func (m *Metrics) Audited(o intent.Observation) {
+func (m *Metrics) Audited(o auditor.Observation) {
 	m.audits.WithLabelValues(o.Verdict.String(), o.Cause).Inc()
 	m.auditing.Observe(o.Took.Seconds())
 	m.tokens.WithLabelValues("input").Add(float64(max(o.Input, 0)))

@@ -2,17 +2,16 @@ package main
 
 import (
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/intent/provider"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 )
 
 // modelOf is the second model that a config names, or nil.
-func modelOf(c *config.Config) (intent.Model, error) {
+func modelOf(c *config.Config) (auditor.Model, error) {
 	a := &c.Caution.Auditor
 	if a.Provider == "" {
 		return nil, nil
 	}
-	model, err := provider.New(provider.Config{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model, Key: a.Key.Reveal()})
+	model, err := auditor.NewModel(auditor.ModelConfig{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model, Key: a.Key.Reveal()})
 	if err != nil {
 		return nil, &failure{err.Error(), "see caution.auditor in the config"}
 	}
@@ -21,17 +20,17 @@ func modelOf(c *config.Config) (intent.Model, error) {
 
 // auditorOf is the auditor that a config names, or nil. What tools said of
 // themselves is taken over from the one before.
-func (g *gateway) auditorOf(c *config.Config, model intent.Model) (*intent.Auditor, error) {
+func (g *gateway) auditorOf(c *config.Config, model auditor.Model) (*auditor.Auditor, error) {
 	if model == nil {
 		return nil, nil
 	}
 	a := &c.Caution.Auditor
-	caution := intent.NewCaution(c.Caution.Defaults, c.CautionTools())
+	caution := auditor.NewCaution(c.Caution.Defaults, c.CautionTools())
 	if before := g.live.Load(); before != nil && before.auditor != nil {
 		caution.Adopt(before.auditor.Caution())
 	}
-	return intent.New(intent.Options{
-		Model: model, Mode: intent.Mode(a.Mode), FailMode: intent.FailMode(a.FailMode), Timeout: a.Timeout(), Caution: caution,
-		Observe: func(o intent.Observation) { g.metrics.Audited(o) },
+	return auditor.New(auditor.Options{
+		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(), Caution: caution,
+		Observe: func(o auditor.Observation) { g.metrics.Audited(o) },
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/metrics"
@@ -71,7 +71,7 @@ type live struct {
 	redactor *redact.Redactor
 	cards    *redact.Redactor // the same, but it shows file bodies if the owner wants cards to
 	bodies   *redact.Redactor // the same, but it shows file bodies
-	auditor  *intent.Auditor  // nil: there is no auditor
+	auditor  *auditor.Auditor // nil: there is no auditor
 	proxies  []netip.Prefix
 }
 
@@ -202,7 +202,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants,
 		Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
-		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *intent.Auditor { return g.live.Load().auditor },
+		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *auditor.Auditor { return g.live.Load().auditor },
 		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/label"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/wholefile"
@@ -196,7 +196,7 @@ func (f *includeFlag) add(c *config.Config) error {
 
 // labelModel is the auditor's model as `verifier label --ask-model` asks it. Nil thinks nothing.
 type labelModel struct {
-	model   intent.Model
+	model   auditor.Model
 	timeout time.Duration // of one answer
 }
 
@@ -223,7 +223,7 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 }
 
 // opinion is what the model thinks of a tool; without an answer that can be read, nothing.
-func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o intent.ToolOpinion) {
+func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o auditor.ToolOpinion) {
 	if m == nil {
 		return o
 	}
@@ -235,7 +235,7 @@ func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o intent.ToolO
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	if reply, err := m.model.Answer(ctx, prompt); err == nil {
-		o, _ = intent.ParseTool(reply.Text)
+		o, _ = auditor.ParseTool(reply.Text)
 	}
 	return o
 }

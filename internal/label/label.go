@@ -3,7 +3,7 @@ package label
 import (
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 )
@@ -13,7 +13,7 @@ const Keys = "r only reads · a acts · d destroys · p pays · s shows secrets"
 
 // Label is what the owner says of a tool by a key. What a model thinks of the tool makes it stricter, never milder: the
 // server's own words could have made the model say so. An unknown key gives no label.
-func Label(t *Tool, key string, model intent.ToolOpinion) (l policy.Tool, ok bool) {
+func Label(t *Tool, key string, model auditor.ToolOpinion) (l policy.Tool, ok bool) {
 	acts := policy.Tool{Source: new(true), Sink: new(true), Destinations: t.Arguments}
 	switch key {
 	case "r":
@@ -44,7 +44,7 @@ func Label(t *Tool, key string, model intent.ToolOpinion) (l policy.Tool, ok boo
 }
 
 // Opinion is what a model thinks of a tool, in words.
-func Opinion(o intent.ToolOpinion) string {
+func Opinion(o auditor.ToolOpinion) string {
 	var says []string
 	for _, one := range []struct {
 		is   bool
@@ -61,8 +61,8 @@ func Opinion(o intent.ToolOpinion) string {
 }
 
 // Question is what a model is asked about a tool.
-func (t *Tool) Question() intent.ToolQuestion {
-	q := intent.ToolQuestion{Name: redact.Line(t.Name), Description: redact.Line(t.Description)}
+func (t *Tool) Question() auditor.ToolQuestion {
+	q := auditor.ToolQuestion{Name: redact.Line(t.Name), Description: redact.Line(t.Description)}
 	for _, name := range t.Arguments {
 		q.Arguments = append(q.Arguments, redact.Line(name))
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/label"
 	"github.com/openclaw-verifier/verifier/policy"
 )
@@ -66,7 +66,7 @@ func TestH553NoOpinionOfAModelMakesALabelMilder(t *testing.T) {
 	tool := &read(t, `[{`+sendNote+`}]`)[0]
 	on := func(b *bool) bool { return b != nil && *b }
 	for bits := range 32 {
-		o := intent.ToolOpinion{
+		o := auditor.ToolOpinion{
 			Acts:     bits&1 > 0,
 			Destroys: bits&2 > 0,
 			Pays:     bits&4 > 0,
@@ -74,7 +74,7 @@ func TestH553NoOpinionOfAModelMakesALabelMilder(t *testing.T) {
 			Looks:    bits&16 > 0,
 		}
 		for _, key := range []string{"r", "a", "d", "p", "s"} {
-			plain, _ := label.Label(tool, key, intent.ToolOpinion{})
+			plain, _ := label.Label(tool, key, auditor.ToolOpinion{})
 			l, ok := label.Label(tool, key, o)
 			if !ok || on(plain.Sink) && !on(l.Sink) || on(l.Safe) && (bits&15 > 0 || !on(plain.Safe)) ||
 				on(plain.Destructive) &&
@@ -84,7 +84,7 @@ func TestH553NoOpinionOfAModelMakesALabelMilder(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := label.Label(tool, "y", intent.ToolOpinion{}); ok {
+	if _, ok := label.Label(tool, "y", auditor.ToolOpinion{}); ok {
 		t.Error("an unknown key gives a label")
 	}
 }
@@ -100,7 +100,7 @@ func TestAToolIsOpenUntilItIsLabelledAndWhenItChanges(t *testing.T) {
 	if open := f.Open(tools); len(open) != 1 || open[0].Name != "send_note" {
 		t.Fatalf("open: %+v", open)
 	}
-	l, _ := label.Label(&tools[1], "d", intent.ToolOpinion{})
+	l, _ := label.Label(&tools[1], "d", auditor.ToolOpinion{})
 	f.Set(&tools[1], &l)
 	want := own + "  send_note: {source: true, sink: true, destinations: [text, to], destructive: true} # "
 	if got := string(f.Text()); !strings.HasPrefix(got, want) {
@@ -137,7 +137,7 @@ func FuzzLabels(f *testing.F) {
 		}
 		want := map[string]policy.Tool{}
 		for i := range tools {
-			l, _ := label.Label(&tools[i], "d", intent.ToolOpinion{})
+			l, _ := label.Label(&tools[i], "d", auditor.ToolOpinion{})
 			file.Set(&tools[i], &l)
 			want[tools[i].Name] = l
 		}

@@ -10,17 +10,17 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/intent/provider/providertest"
+	"github.com/openclaw-verifier/verifier/internal/auditor/auditortest"
 	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
 // start is a gateway with an auditor that answers as told. caution are more of its settings, and more is the rest of the config.
-func start(t *testing.T, answer func(providertest.Asked) string, caution, more string) (*gateway.Gateway, *providertest.Server) {
+func start(t *testing.T, answer func(auditortest.Asked) string, caution, more string) (*gateway.Gateway, *auditortest.Server) {
 	t.Helper()
-	model := providertest.New(t, answer)
+	model := auditortest.New(t, answer)
 	config := "caution: {auditor: {provider: openai, model: small-1, baseUrl: \"%s/v1\", key: %s, %s}}\n"
-	g := gateway.Start(t, fmt.Sprintf(config, model.URL, providertest.Key, caution)+more)
+	g := gateway.Start(t, fmt.Sprintf(config, model.URL, auditortest.Key, caution)+more)
 	redistest.Eventually(t, "the gateway is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
 	return g, model
 }
@@ -48,11 +48,11 @@ func asking(session string, said ...string) gateway.Context {
 	return gateway.With(gateway.OwnerIn(session), "userMessages", messages, "runId", "run-"+session, "waitMs", 5001)
 }
 
-func agrees(providertest.Asked) string { return "allow" }
+func agrees(auditortest.Asked) string { return "allow" }
 
 // holding makes the auditor block what holds one of these texts.
-func holding(text, reason string) func(providertest.Asked) string {
-	return func(a providertest.Asked) string {
+func holding(text, reason string) func(auditortest.Asked) string {
+	return func(a auditortest.Asked) string {
 		if strings.Contains(a.User, text) {
 			return "block: " + reason
 		}
@@ -233,7 +233,7 @@ func TestH131CautionFollowsWhatCameIn(t *testing.T) {
 	t.Parallel()
 	config := passes("message", "exec") + "  my_reader: {\"*\": allow}\n"
 	config = strings.Replace(config, "read_file: external", "my_reader: local", 1)
-	g, model := start(t, func(providertest.Asked) string { return "block: nobody asked for it" }, "", config)
+	g, model := start(t, func(auditortest.Asked) string { return "block: nobody asked for it" }, "", config)
 	send := func(m gateway.Context) gateway.Call {
 		return call("message", `{"action":"send","to":"eve@evil.example"}`, m)
 	}
@@ -379,17 +379,17 @@ func TestH137TheAuditorReadsFileBodiesAndNoSecretInThem(t *testing.T) {
 func TestH138AnAuditorThatIsKeptFromAnsweringNeverSaysYes(t *testing.T) {
 	t.Parallel()
 	for _, failMode := range []string{"block", "warn", "allow"} {
-		for how, fail := range map[string]func(t *testing.T, model *providertest.Server){
-			"no answer in time": func(t *testing.T, model *providertest.Server) {
+		for how, fail := range map[string]func(t *testing.T, model *auditortest.Server){
+			"no answer in time": func(t *testing.T, model *auditortest.Server) {
 				end := make(chan struct{})
 				t.Cleanup(func() { close(end) })
-				model.Answer(func(providertest.Asked) string { <-end; return "allow" })
+				model.Answer(func(auditortest.Asked) string { <-end; return "allow" })
 			},
-			"could not be reached": func(_ *testing.T, model *providertest.Server) {
-				model.AnswerStatus(func(providertest.Asked) (int, string) { return http.StatusInternalServerError, "down" })
+			"could not be reached": func(_ *testing.T, model *auditortest.Server) {
+				model.AnswerStatus(func(auditortest.Asked) (int, string) { return http.StatusInternalServerError, "down" })
 			},
-			"neither allow nor block": func(_ *testing.T, model *providertest.Server) {
-				model.Answer(func(providertest.Asked) string { return "probably fine" })
+			"neither allow nor block": func(_ *testing.T, model *auditortest.Server) {
+				model.Answer(func(auditortest.Asked) string { return "probably fine" })
 			},
 		} {
 			t.Run(failMode+", "+how, func(t *testing.T) {

@@ -1,8 +1,8 @@
-// Package providertest is a stand-in for a model's server: it speaks the wire
+// Package auditortest is a stand-in for a model's server: it speaks the wire
 // formats of OpenAI's chat completions and Anthropic's messages over HTTP, keeps
 // what it was asked, and answers as configured. It refuses a request that the
 // real ones would refuse: another path, no key, no model, no messages.
-package providertest
+package auditortest
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package provider
+package auditor
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func (l *line) post(ctx context.Context, ask, answer any) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("provider: the server answers with status %d", res.StatusCode)
+		return fmt.Errorf("auditor: the server answers with status %d", res.StatusCode)
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {

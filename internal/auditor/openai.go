@@ -1,11 +1,9 @@
-package provider
+package auditor
 
 import (
 	"cmp"
 	"context"
 	"strings"
-
-	"github.com/openclaw-verifier/verifier/intent"
 )
 
 // openAI speaks chat completions.
@@ -15,7 +13,7 @@ type openAI struct {
 	own   bool // the maker's own server, which has newer names for some fields
 }
 
-func newOpenAI(c Config) *openAI {
+func newOpenAI(c ModelConfig) *openAI {
 	base := c.BaseURL
 	base = cmp.Or(base, openAIBase)
 	m := &openAI{line: newLine(strings.TrimRight(base, "/") + "/chat/completions"), model: c.Model, own: c.BaseURL == ""}
@@ -52,8 +50,8 @@ type completion struct {
 	} `json:"usage"`
 }
 
-// Answer implements intent.Model.
-func (m *openAI) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) {
+// Answer implements Model.
+func (m *openAI) Answer(ctx context.Context, p Prompt) (Reply, error) {
 	ask := completionRequest{Model: m.model, Messages: []message{{"system", p.System}, {"user", p.User}}}
 	if m.own {
 		ask.MaxCompletionTokens = thoughtTokens
@@ -62,10 +60,10 @@ func (m *openAI) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, err
 	}
 	var done completion
 	if err := m.line.post(ctx, ask, &done); err != nil {
-		return intent.Reply{}, err
+		return Reply{}, err
 	}
 	if len(done.Choices) == 0 {
-		return intent.Reply{}, errEmpty
+		return Reply{}, errEmpty
 	}
-	return intent.Reply{Text: done.Choices[0].Message.Content, Input: done.Usage.Input, Output: done.Usage.Output}, nil
+	return Reply{Text: done.Choices[0].Message.Content, Input: done.Usage.Input, Output: done.Usage.Output}, nil
 }

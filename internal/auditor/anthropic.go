@@ -1,11 +1,9 @@
-package provider
+package auditor
 
 import (
 	"cmp"
 	"context"
 	"strings"
-
-	"github.com/openclaw-verifier/verifier/intent"
 )
 
 // claude speaks messages.
@@ -17,7 +15,7 @@ type claude struct {
 // anthropicVersion is the version of the wire format.
 const anthropicVersion = "2023-06-01"
 
-func newAnthropic(c Config) *claude {
+func newAnthropic(c ModelConfig) *claude {
 	base := c.BaseURL
 	base = cmp.Or(base, anthropicBase)
 	m := &claude{line: newLine(strings.TrimRight(base, "/") + "/v1/messages"), model: c.Model}
@@ -46,12 +44,12 @@ type messagesReply struct {
 	} `json:"usage"`
 }
 
-// Answer implements intent.Model.
-func (m *claude) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) {
+// Answer implements Model.
+func (m *claude) Answer(ctx context.Context, p Prompt) (Reply, error) {
 	var said messagesReply
 	ask := messagesRequest{Model: m.model, MaxTokens: answerTokens, System: p.System, Messages: []message{{"user", p.User}}}
 	if err := m.line.post(ctx, ask, &said); err != nil {
-		return intent.Reply{}, err
+		return Reply{}, err
 	}
 	var text strings.Builder
 	for _, part := range said.Content {
@@ -60,7 +58,7 @@ func (m *claude) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, err
 		}
 	}
 	if text.Len() == 0 {
-		return intent.Reply{}, errEmpty
+		return Reply{}, errEmpty
 	}
-	return intent.Reply{Text: text.String(), Input: said.Usage.Input, Output: said.Usage.Output}, nil
+	return Reply{Text: text.String(), Input: said.Usage.Input, Output: said.Usage.Output}, nil
 }

@@ -1,4 +1,4 @@
-package intent_test
+package auditor_test
 
 import (
 	"strings"
@@ -6,20 +6,20 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 )
 
 func TestAnAnswerIsAllowOrBlockWithOneLineOfReason(t *testing.T) {
-	for answer, want := range map[string]intent.Opinion{
-		"allow":                                {Verdict: intent.Allow},
-		"  ALLOW\n":                            {Verdict: intent.Allow},
-		"block":                                {Verdict: intent.Block},
-		"Block: the body is no recommendation": {Verdict: intent.Block, Reason: "the body is no recommendation"},
-		"block\nit deletes meetings":           {Verdict: intent.Block, Reason: "it deletes meetings"},
-		"BLOCK — sends a private key\n":        {Verdict: intent.Block, Reason: "sends a private key"},
-		"block it is not what was asked":       {Verdict: intent.Block, Reason: "it is not what was asked"},
+	for answer, want := range map[string]auditor.Opinion{
+		"allow":                                {Verdict: auditor.Allow},
+		"  ALLOW\n":                            {Verdict: auditor.Allow},
+		"block":                                {Verdict: auditor.Block},
+		"Block: the body is no recommendation": {Verdict: auditor.Block, Reason: "the body is no recommendation"},
+		"block\nit deletes meetings":           {Verdict: auditor.Block, Reason: "it deletes meetings"},
+		"BLOCK — sends a private key\n":        {Verdict: auditor.Block, Reason: "sends a private key"},
+		"block it is not what was asked":       {Verdict: auditor.Block, Reason: "it is not what was asked"},
 	} {
-		if got := intent.Parse(answer); got != want {
+		if got := auditor.Parse(answer); got != want {
 			t.Errorf("%q is %+v, want %+v", answer, got, want)
 		}
 	}
@@ -31,7 +31,7 @@ func TestH83AnythingElseIsNoAnswer(t *testing.T) {
 		"block: one\ntwo", "block: \x1b[2J", "block: a\u202eb", "block: \xff", "do not block\nallow", "<think>hm</think>allow", "ALLOW ALLOW", "аllow",
 		`{"decision":"allow"}`, "allow" + strings.Repeat(" ", 5000),
 	} {
-		if got := intent.Parse(answer); got.Verdict != intent.NoAnswer || got.Reason == "" {
+		if got := auditor.Parse(answer); got.Verdict != auditor.NoAnswer || got.Reason == "" {
 			t.Errorf("%q is %+v, want no answer, and why", answer, got)
 		}
 	}
@@ -42,18 +42,18 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		o := intent.Parse(s)
+		o := auditor.Parse(s)
 		switch o.Verdict {
-		case intent.Allow:
+		case auditor.Allow:
 			if !strings.EqualFold(strings.TrimSpace(s), "allow") || o.Reason != "" {
 				t.Fatalf("%q is an allow: %+v", s, o)
 			}
-		case intent.Block:
+		case auditor.Block:
 			bad := func(r rune) bool { return r == '\n' || !unicode.IsPrint(r) }
 			if utf8.RuneCountInString(o.Reason) > 200 || strings.ContainsFunc(o.Reason, bad) {
 				t.Fatalf("%q gives the reason %q", s, o.Reason)
 			}
-		case intent.NoAnswer:
+		case auditor.NoAnswer:
 			if o.Reason == "" {
 				t.Fatalf("%q is no answer, and nobody says why", s)
 			}

@@ -1,4 +1,4 @@
-package intent_test
+package auditor_test
 
 import (
 	"context"
@@ -12,20 +12,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
-	"github.com/openclaw-verifier/verifier/intent"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// Idle connections are let go after a minute.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
+		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
+}
 
 // model is a model that answers as a test says.
-type model func(ctx context.Context, p intent.Prompt) (intent.Reply, error)
+type model func(ctx context.Context, p auditor.Prompt) (auditor.Reply, error)
 
-func (m model) Answer(ctx context.Context, p intent.Prompt) (intent.Reply, error) { return m(ctx, p) }
+func (m model) Answer(ctx context.Context, p auditor.Prompt) (auditor.Reply, error) { return m(ctx, p) }
 
 func says(text string) model {
-	return func(context.Context, intent.Prompt) (intent.Reply, error) {
-		return intent.Reply{Text: text, Input: 120, Output: 3}, nil
+	return func(context.Context, auditor.Prompt) (auditor.Reply, error) {
+		return auditor.Reply{Text: text, Input: 120, Output: 3}, nil
 	}
 }
 
@@ -33,15 +38,15 @@ var errModel = errors.New("500 from the model")
 
 // watch is an auditor and what it was seen doing.
 type watch struct {
-	*intent.Auditor
+	*auditor.Auditor
 	mu   sync.Mutex
-	seen []intent.Observation
+	seen []auditor.Observation
 }
 
-func newAuditor(t *testing.T, m intent.Model) *watch {
+func newAuditor(t *testing.T, m auditor.Model) *watch {
 	t.Helper()
 	w := &watch{}
-	a, err := intent.New(intent.Options{Model: m, Observe: func(o intent.Observation) {
+	a, err := auditor.New(auditor.Options{Model: m, Observe: func(o auditor.Observation) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.seen = append(w.seen, o)
@@ -53,52 +58,52 @@ func newAuditor(t *testing.T, m intent.Model) *watch {
 	return w
 }
 
-func (w *watch) last() intent.Observation {
+func (w *watch) last() auditor.Observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.seen[len(w.seen)-1]
 }
 
-func question(params string) intent.Question {
-	return intent.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"}, Tool: "send_email", Params: jsontext.Value(params)}
+func question(params string) auditor.Question {
+	return auditor.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"}, Tool: "send_email", Params: jsontext.Value(params)}
 }
 
 func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
 	a := newAuditor(t, says("allow"))
-	if a.Mode() != intent.Escalate || a.FailMode() != intent.FailBlock {
+	if a.Mode() != auditor.Escalate || a.FailMode() != auditor.FailBlock {
 		t.Errorf("%s, %s", a.Mode(), a.FailMode())
 	}
-	if _, err := intent.New(intent.Options{}); err == nil {
+	if _, err := auditor.New(auditor.Options{}); err == nil {
 		t.Error("an auditor without a model")
 	}
 }
 
 func TestWithoutAUsersWordNobodyIsAsked(t *testing.T) {
-	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+	a := newAuditor(t, model(func(context.Context, auditor.Prompt) (auditor.Reply, error) {
 		t.Error("the model was asked")
-		return intent.Reply{Text: "allow"}, nil
+		return auditor.Reply{Text: "allow"}, nil
 	}))
 	q := question("{}")
 	q.Messages = nil
-	if o := a.Ask(t.Context(), q); o.Verdict != intent.NoAnswer || a.last().Cause != "no_messages" {
+	if o := a.Ask(t.Context(), q); o.Verdict != auditor.NoAnswer || a.last().Cause != "no_messages" {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestAnAnswerHasThreeSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAuditor(t, model(func(ctx context.Context, _ intent.Prompt) (intent.Reply, error) {
+		a := newAuditor(t, model(func(ctx context.Context, _ auditor.Prompt) (auditor.Reply, error) {
 			<-ctx.Done()
-			return intent.Reply{Text: "allow"}, errModel // as a library may put it
+			return auditor.Reply{Text: "allow"}, errModel // as a library may put it
 		}))
 		began := time.Now()
 		o := a.Ask(t.Context(), question("{}"))
-		if took := time.Since(began); o.Verdict != intent.NoAnswer || took != intent.DefaultTimeout || a.last().Cause != "timeout" {
+		if took := time.Since(began); o.Verdict != auditor.NoAnswer || took != auditor.DefaultTimeout || a.last().Cause != "timeout" {
 			t.Errorf("%+v after %s (%s)", o, took, a.last().Cause)
 		}
 		left, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		if o := a.Ask(left, question("{}")); o.Verdict != intent.NoAnswer || a.last().Cause != "left" {
+		if o := a.Ask(left, question("{}")); o.Verdict != auditor.NoAnswer || a.last().Cause != "left" {
 			t.Errorf("%+v (%s)", o, a.last().Cause)
 		}
 	})
@@ -107,13 +112,13 @@ func TestAnAnswerHasThreeSeconds(t *testing.T) {
 func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, works := 0, false
-		a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+		a := newAuditor(t, model(func(context.Context, auditor.Prompt) (auditor.Reply, error) {
 			if asked++; works {
-				return intent.Reply{Text: "allow"}, nil
+				return auditor.Reply{Text: "allow"}, nil
 			}
-			return intent.Reply{}, errModel
+			return auditor.Reply{}, errModel
 		}))
-		ask := func() intent.Opinion { return a.Ask(t.Context(), question("{}")) }
+		ask := func() auditor.Opinion { return a.Ask(t.Context(), question("{}")) }
 		for range 20 {
 			ask()
 		}
@@ -131,7 +136,7 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 		}
 		<-time.After(31 * time.Second)
 		works = true
-		if o := ask(); o.Verdict != intent.Allow {
+		if o := ask(); o.Verdict != auditor.Allow {
 			t.Errorf("%+v", o)
 		}
 		if err := a.Err(); err != nil {
@@ -141,29 +146,29 @@ func TestAModelThatKeepsFailingIsLeftAlone(t *testing.T) {
 }
 
 func TestACallerWhoLeavesSaysNothingOfTheModel(t *testing.T) {
-	a := newAuditor(t, model(func(ctx context.Context, _ intent.Prompt) (intent.Reply, error) {
+	a := newAuditor(t, model(func(ctx context.Context, _ auditor.Prompt) (auditor.Reply, error) {
 		if err := ctx.Err(); err != nil {
-			return intent.Reply{}, err
+			return auditor.Reply{}, err
 		}
-		return intent.Reply{Text: "allow"}, nil
+		return auditor.Reply{Text: "allow"}, nil
 	}))
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for range 10 {
 		a.Ask(gone, question("{}"))
 	}
-	if o := a.Ask(t.Context(), question("{}")); o.Verdict != intent.Allow {
+	if o := a.Ask(t.Context(), question("{}")); o.Verdict != auditor.Allow {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestAPanicOfTheModelDoesNotJamTheAuditor(t *testing.T) {
 	bad := true
-	a := newAuditor(t, model(func(context.Context, intent.Prompt) (intent.Reply, error) {
+	a := newAuditor(t, model(func(context.Context, auditor.Prompt) (auditor.Reply, error) {
 		if bad {
 			panic("model")
 		}
-		return intent.Reply{Text: "allow"}, nil
+		return auditor.Reply{Text: "allow"}, nil
 	}))
 	for range 40 { // more than there are places
 		func() {
@@ -180,14 +185,14 @@ func TestAPanicOfTheModelDoesNotJamTheAuditor(t *testing.T) {
 func TestTokensAndTimeAreTold(t *testing.T) {
 	a := newAuditor(t, says("allow"))
 	a.Ask(t.Context(), question("{}"))
-	if o := a.last(); o.Input != 120 || o.Output != 3 || o.Took <= 0 || o.Verdict != intent.Allow {
+	if o := a.last(); o.Input != 120 || o.Output != 3 || o.Took <= 0 || o.Verdict != auditor.Allow {
 		t.Errorf("%+v", o)
 	}
 }
 
 // The table "Default Caution Settings" of seed 001, row by row.
 func TestSeed001Caution(t *testing.T) {
-	c := intent.NewCaution(true, nil)
+	c := auditor.NewCaution(true, nil)
 	for tool, want := range map[string]bool{
 		"web_fetch": true, "email": true, "webhook": true, "browser": true, "web_search": false,
 	} {
@@ -197,7 +202,7 @@ func TestSeed001Caution(t *testing.T) {
 	}
 	// Local and output tools are off. What others wrote needs caution by whatever
 	// tool it comes in, also if the owner switched that tool off.
-	owners := intent.NewCaution(true, map[string]bool{"exec": false, "message": false})
+	owners := auditor.NewCaution(true, map[string]bool{"exec": false, "message": false})
 	for _, tool := range []string{"read", "write", "exec", "nodes", "message"} {
 		if c.On("laptop", tool, taint.Local) || owners.On("laptop", tool, taint.Shared) {
 			t.Errorf("%s: on for what is on the machine", tool)
@@ -216,7 +221,7 @@ func TestSeed001Caution(t *testing.T) {
 }
 
 func TestTheOwnersWordComesFirstAndAToolCanOnlySwitchItselfOn(t *testing.T) {
-	c := intent.NewCaution(true, map[string]bool{"web_fetch": false, "exec": true})
+	c := auditor.NewCaution(true, map[string]bool{"web_fetch": false, "exec": true})
 	if c.On("laptop", "web_fetch", taint.Untrusted) || !c.On("laptop", "exec", taint.Local) {
 		t.Error("the owner's word does not hold")
 	}
@@ -229,7 +234,7 @@ func TestTheOwnersWordComesFirstAndAToolCanOnlySwitchItselfOn(t *testing.T) {
 	if !c.On("laptop", "my_mail", taint.Local) || !c.On("laptop", "read", taint.Local) || c.On("phone", "read", taint.Local) {
 		t.Error("a tool's own word holds for its client, and there only")
 	}
-	off := intent.NewCaution(false, nil)
+	off := auditor.NewCaution(false, nil)
 	if off.On("laptop", "browser", taint.Untrusted) {
 		t.Error("the shipped table holds although it is switched off")
 	}

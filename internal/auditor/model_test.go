@@ -1,4 +1,4 @@
-package provider_test
+package auditor_test
 
 import (
 	"context"
@@ -8,28 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/openclaw-verifier/verifier/intent"
-	"github.com/openclaw-verifier/verifier/intent/provider"
-	"github.com/openclaw-verifier/verifier/intent/provider/providertest"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
+	"github.com/openclaw-verifier/verifier/internal/auditor/auditortest"
 )
 
-// Idle connections are let go after a minute.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
-		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
-}
-
-var prompt = intent.Prompt{System: "You judge.", User: "Is it fine? QUESTION-CANARY"}
+var sent = auditor.Prompt{System: "You judge.", User: "Is it fine? QUESTION-CANARY"}
 
 // kinds are both providers, and where each has its paths.
-var kinds = map[string]string{provider.OpenAI: "/v1", provider.Anthropic: ""}
+var kinds = map[string]string{auditor.OpenAI: "/v1", auditor.Anthropic: ""}
 
-func open(t *testing.T, kind, url string) intent.Model {
+func open(t *testing.T, kind, url string) auditor.Model {
 	t.Helper()
-	m, err := provider.New(provider.Config{Kind: kind, BaseURL: url + kinds[kind], Model: "small-1", Key: providertest.Key})
+	m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: url + kinds[kind], Model: "small-1", Key: auditortest.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,20 +27,20 @@ func open(t *testing.T, kind, url string) intent.Model {
 }
 
 func each(t *testing.T, test func(t *testing.T, kind string)) {
-	for _, kind := range []string{provider.OpenAI, provider.Anthropic} {
+	for _, kind := range []string{auditor.OpenAI, auditor.Anthropic} {
 		t.Run(kind, func(t *testing.T) { test(t, kind) })
 	}
 }
 
 func TestAModelIsAskedInItsOwnWords(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
-		s := providertest.New(t, func(providertest.Asked) string { return "block: no" })
-		reply, err := open(t, kind, s.URL).Answer(t.Context(), prompt)
+		s := auditortest.New(t, func(auditortest.Asked) string { return "block: no" })
+		reply, err := open(t, kind, s.URL).Answer(t.Context(), sent)
 		if err != nil || reply.Text != "block: no" || reply.Input < 100 || reply.Output < 1 {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		asked := s.Asked()
-		if len(asked) != 1 || asked[0].System != prompt.System || asked[0].User != prompt.User || asked[0].Model != "small-1" {
+		if len(asked) != 1 || asked[0].System != sent.System || asked[0].User != sent.User || asked[0].Model != "small-1" {
 			t.Errorf("%+v", asked)
 		}
 	})
@@ -58,20 +48,20 @@ func TestAModelIsAskedInItsOwnWords(t *testing.T) {
 
 func TestAFailureIsAnErrorThatTellsNothing(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
-		s := providertest.New(t, nil)
-		s.AnswerStatus(func(a providertest.Asked) (int, string) { return http.StatusInternalServerError, "echo " + a.User })
-		_, err := open(t, kind, s.URL).Answer(t.Context(), prompt)
+		s := auditortest.New(t, nil)
+		s.AnswerStatus(func(a auditortest.Asked) (int, string) { return http.StatusInternalServerError, "echo " + a.User })
+		_, err := open(t, kind, s.URL).Answer(t.Context(), sent)
 		silent(t, err)
 		if n := len(s.Asked()); n != 1 {
 			t.Errorf("asked %d times: an auditor is asked once", n)
 		}
-		m, err := provider.New(provider.Config{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1", Key: "sk-wrong-0f1e2d3c"})
+		m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1", Key: "sk-wrong-0f1e2d3c"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Answer(t.Context(), prompt)
+		_, err = m.Answer(t.Context(), sent)
 		silent(t, err)
-		_, err = open(t, kind, "http://127.0.0.1:1").Answer(t.Context(), prompt)
+		_, err = open(t, kind, "http://127.0.0.1:1").Answer(t.Context(), sent)
 		silent(t, err)
 	})
 }
@@ -82,7 +72,7 @@ func silent(t *testing.T, err error) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, secret := range []string{providertest.Key, "sk-wrong", "QUESTION-CANARY", "echo"} {
+	for _, secret := range []string{auditortest.Key, "sk-wrong", "QUESTION-CANARY", "echo"} {
 		if strings.Contains(err.Error(), secret) {
 			t.Errorf("the error tells %q: %v", secret, err)
 		}
@@ -91,9 +81,9 @@ func silent(t *testing.T, err error) {
 
 func TestAnAnswerThatIsTooLargeOrNoneIsAnError(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
-		s := providertest.New(t, func(providertest.Asked) string { return "allow" + strings.Repeat(" ", 1<<20) })
+		s := auditortest.New(t, func(auditortest.Asked) string { return "allow" + strings.Repeat(" ", 1<<20) })
 		m := open(t, kind, s.URL)
-		if reply, err := m.Answer(t.Context(), prompt); err == nil {
+		if reply, err := m.Answer(t.Context(), sent); err == nil {
 			t.Errorf("%d bytes were taken", len(reply.Text))
 		}
 		for _, body := range []string{``, `null`, `[]`, `{}`, `{"choices":[],"content":[]}`, `{"choices":`, `allow`} {
@@ -101,7 +91,7 @@ func TestAnAnswerThatIsTooLargeOrNoneIsAnError(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				_, _ = w.Write([]byte(body))
 			}))
-			reply, err := open(t, kind, raw.URL).Answer(t.Context(), prompt)
+			reply, err := open(t, kind, raw.URL).Answer(t.Context(), sent)
 			if err == nil && reply.Text != "" {
 				t.Errorf("%q gave %+v", body, reply)
 			}
@@ -112,12 +102,12 @@ func TestAnAnswerThatIsTooLargeOrNoneIsAnError(t *testing.T) {
 
 func TestNoRedirectLeadsAway(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
-		elsewhere := providertest.New(t, func(providertest.Asked) string { return "allow" })
+		elsewhere := auditortest.New(t, func(auditortest.Asked) string { return "allow" })
 		from := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
 		}))
 		defer from.Close()
-		_, err := open(t, kind, from.URL).Answer(t.Context(), prompt)
+		_, err := open(t, kind, from.URL).Answer(t.Context(), sent)
 		silent(t, err)
 		if len(elsewhere.Asked()) > 0 {
 			t.Error("key and question went to another host")
@@ -129,12 +119,12 @@ func TestTheCallersTimeHolds(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		release := make(chan struct{})
-		s := providertest.New(t, func(providertest.Asked) string {
+		s := auditortest.New(t, func(auditortest.Asked) string {
 			cancel()
 			<-release
 			return "allow"
 		})
-		_, err := open(t, kind, s.URL).Answer(ctx, prompt)
+		_, err := open(t, kind, s.URL).Answer(ctx, sent)
 		close(release)
 		if err == nil || !errors.Is(ctx.Err(), context.Canceled) {
 			t.Errorf("%v", err)
@@ -143,7 +133,7 @@ func TestTheCallersTimeHolds(t *testing.T) {
 }
 
 func TestTheEnvironmentIsNotRead(t *testing.T) {
-	s := providertest.New(t, func(providertest.Asked) string { return "allow" })
+	s := auditortest.New(t, func(auditortest.Asked) string { return "allow" })
 	for _, name := range []string{"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"} {
 		t.Setenv(name, s.URL)
 	}
@@ -151,11 +141,11 @@ func TestTheEnvironmentIsNotRead(t *testing.T) {
 		t.Setenv(name, "sk-of-another-program-1a2b3c")
 	}
 	each(t, func(t *testing.T, kind string) {
-		m, err := provider.New(provider.Config{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1"})
+		m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Answer(t.Context(), prompt); err == nil {
+		if _, err := m.Answer(t.Context(), sent); err == nil {
 			t.Error("it was answered without a key")
 		}
 	})
@@ -165,14 +155,14 @@ func TestTheEnvironmentIsNotRead(t *testing.T) {
 }
 
 func TestAConfigThatCanNotWorkIsRefused(t *testing.T) {
-	for what, c := range map[string]provider.Config{
-		"no model":     {Kind: provider.OpenAI},
+	for what, c := range map[string]auditor.ModelConfig{
+		"no model":     {Kind: auditor.OpenAI},
 		"no kind":      {Model: "m"},
 		"another kind": {Kind: "palm", Model: "m"},
-		"a file":       {Kind: provider.OpenAI, Model: "m", BaseURL: "file:///etc/passwd"},
-		"no host":      {Kind: provider.Anthropic, Model: "m", BaseURL: "https://"},
+		"a file":       {Kind: auditor.OpenAI, Model: "m", BaseURL: "file:///etc/passwd"},
+		"no host":      {Kind: auditor.Anthropic, Model: "m", BaseURL: "https://"},
 	} {
-		if _, err := provider.New(c); err == nil {
+		if _, err := auditor.NewModel(c); err == nil {
 			t.Errorf("%s is accepted", what)
 		}
 	}
