@@ -91,7 +91,7 @@ func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
 		return command.Anything
 	}
 	at := g.of(pl.Line)
-	if !at.holds(".") || slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
+	if at.start != g.start && !at.holds(".") || slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
 		return command.Anything
 	}
 	return pl.Line.Effect

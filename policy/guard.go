@@ -151,17 +151,16 @@ func (g *guard) in(text string, commands bool) *guarded {
 	if m != nil || !isUntidy(text) {
 		return m
 	}
-	text = strings.ReplaceAll(text, `\`, "/")
 	for whole := range strings.SplitSeq(text, "\x00") {
 		if m == nil && len(whole) <= longestWhole && strings.Contains(whole, "..") {
-			m = g.literally(path.Clean(whole), commands)
+			m = g.literally(tidied(whole), commands)
 		}
 	}
 	from := 0
 	for i := 0; m == nil && i <= len(text); i++ {
 		if i == len(text) || endsPath[text[i]] {
 			if word := text[from:i]; isUntidy(word) {
-				m = g.literally(path.Clean(word), commands)
+				m = g.literally(tidied(word), commands)
 			}
 			from = i + 1
 		}
@@ -172,8 +171,12 @@ func (g *guard) in(text string, commands bool) *guarded {
 // longestWhole is longer than paths are.
 const longestWhole = 4096
 
+func tidied(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+
+// isUntidy reports whether two names that belong together may be apart. What is before or after them does not matter.
 func isUntidy(text string) bool {
-	return strings.Contains(text, "//") || strings.Contains(text, "/.") || strings.IndexByte(text, '\\') >= 0
+	return strings.IndexByte(text, '\\') >= 0 || strings.IndexByte(text, '/') >= 0 &&
+		(strings.Contains(text, "//") || strings.Contains(text, "/./") || strings.Contains(text, "/../"))
 }
 
 // endsPath has the bytes that end a path, inName those that a name goes on after.

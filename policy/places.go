@@ -107,7 +107,7 @@ func withoutDrive(name string) string {
 // holds reports whether a path is in the workspace. What is relative, from a start that is not known, is not.
 func (g *ground) holds(name string) bool {
 	clean := g.resolve(name)
-	return !relative(clean) && !strings.ContainsAny(clean, "$`") && within(clean, g.inside)
+	return !relative(clean) && within(clean, g.inside)
 }
 
 // isTemporary reports whether a path is below a directory for what does not last, or a device that keeps nothing.
