@@ -91,7 +91,8 @@ func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
 		return command.Anything
 	}
 	at := g.of(pl.Line)
-	if at.start != g.start && !at.holds(".") || slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
+	if at.start != g.start && !at.holds(".") ||
+		slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
 		return command.Anything
 	}
 	return pl.Line.Effect
@@ -171,15 +172,13 @@ func (b beginnings) of(line *command.Line) []string {
 			continue
 		}
 		name := program(words[0])
-		kind := name
+		all := b[name]
 		if at := strings.IndexByte(name, '.'); at > 0 { // mkfs.ext4
-			kind = name[:at]
+			all = slices.Concat(all, b[name[:at]])
 		}
-		for _, all := range [2][][]string{b[name], b[kind]} {
-			for _, begin := range all {
-				if len(words) >= len(begin) && slices.Equal(words[1:len(begin)], begin[1:]) {
-					return begin
-				}
+		for _, begin := range all {
+			if len(words) >= len(begin) && slices.Equal(words[1:len(begin)], begin[1:]) {
+				return begin
 			}
 		}
 	}

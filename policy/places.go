@@ -308,17 +308,19 @@ func (g *ground) secretIn(line *command.Line) string {
 			if strings.ContainsAny(word, " \n\t") {
 				continue
 			}
-			found := g.firstSecret(words[i : i+1])
-			if found == "" && strings.ContainsAny(word, "=:,") {
-				found = g.firstSecret(strings.FieldsFunc(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }))
+			parts := words[i : i+1]
+			if strings.ContainsAny(word, "=:,") {
+				parts = append(parts[:1:1], strings.FieldsFunc(word, endsName)...)
 			}
-			if found != "" {
+			if found := g.firstSecret(parts); found != "" {
 				return found
 			}
 		}
 	}
 	return ""
 }
+
+func endsName(c rune) bool { return c == '=' || c == ':' || c == ',' }
 
 func (g *ground) firstSecret(words []string) string {
 	if i := slices.IndexFunc(words, g.isSecret); i >= 0 {

@@ -179,8 +179,9 @@ func relative(clean string) bool {
 // in a way that only a shell or a browser understands, is none. OpenClaw drops an @ before it.
 func cleanPath(name string) (string, bool) {
 	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
-	if name == "" || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") ||
-		strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..") {
+	goesUp := name == ".." || strings.HasPrefix(name, "../") || strings.HasSuffix(name, "/..") ||
+		strings.Contains(name, "/../")
+	if name == "" || goesUp || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") {
 		return "", false
 	}
 	return path.Clean(name), true

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -357,14 +356,15 @@ func byLast(list string) (t [256][]string) {
 
 // squash makes names comparable: db_password, DB-Password and dbPassword are one.
 func squash(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '-', '_', '.', ' ':
-			return -1
+	for i := range len(name) {
+		if c := name[i]; c < 'a' || c > 'z' {
+			return strings.ToLower(separators.Replace(name))
 		}
-		return unicode.ToLower(r)
-	}, name)
+	}
+	return name
 }
+
+var separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 
 // isFileBody reports whether a member may hold what is written to a file. Numbers and switches of other names never do.
 func isFileBody(tool, squashed string, value jsontext.Kind) bool {
