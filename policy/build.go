@@ -3,65 +3,87 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/spelling"
 	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// builder turns a Config into a Policy and collects what is wrong with it.
+const (
+	defaultIterations = 10
+	defaultCalls      = 100
+)
+
+// builder turns a Config into a Policy and collects what is wrong with it, and what is risky.
 type builder struct {
 	config   Config
 	profile  profile
 	from     taint.Level
 	tools    map[string]*facts
-	known    map[string]bool // those that someone has said something of: the shipped ones, and the owner's
-	trust    map[string][]*trustRule
 	inside   []string // trust.directories; nil where there are none
-	declared []*declared
-	scope    scope
-	global   layer
-	problems
+	warnings []Problem
+	errors   []error
 }
 
 func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: map[string]*facts{}, known: map[string]bool{}, trust: map[string][]*trustRule{}}
+	b := &builder{config: c, tools: map[string]*facts{"": &unknownTool}}
 	for name, f := range shipped {
 		own := *f
 		if isServed(name) {
 			own = byNameOnly(own)
 		}
-		b.tools[name], b.known[name] = &own, true
+		b.tools[name] = &own
 	}
 	b.addListed(anyServer, untrusted)
 	return b
 }
 
+func (b *builder) warn(path, text string) { b.warnings = append(b.warnings, Problem{path, text}) }
+
+func (b *builder) fail(path, text string) { b.errors = append(b.errors, &Problem{path, text}) }
+
 func (b *builder) build() *Policy {
+	c := &b.config
 	b.readProfile()
 	b.readServers()
 	b.readTools()
 	b.readTrust()
-	b.readRules()
-	b.scope = b.readScope("scope", b.config.Scope)
-	b.readDeclared()
-	b.global = b.readLayer("", &layer{policy: b.profile.policy}, b.config.TaintPolicy, b.config.ToolOverrides)
-	iterations, calls := b.caps()
-	agents := b.readAgents(iterations)
-	p := &Policy{
-		calls:  calls,
-		strict: b.profile.strict, unknown: untrusted, from: b.from,
-		guard: newGuard(b.config.Guard), declared: b.declared,
-		inside: b.inside, asks: b.asks(), gated: b.config.Taint.Secrets != SecretsOff,
-	}
-	if u := b.config.Trust.UnknownSender; u != nil {
+	scope := b.readScope("scope", c.Scope)
+	p := &Policy{strict: b.profile.strict, unknown: untrusted, from: b.from, guard: newGuard(c.Guard),
+		inside: b.inside, asks: b.asks(), gated: c.Taint.Secrets != SecretsOff, declared: b.readDeclared(),
+		calls: b.limit("maxCalls", c.MaxCalls, defaultCalls)}
+	if u := c.Trust.UnknownSender; u != nil {
 		p.unknown = *u
 	}
-	p.global = b.globalRules(iterations)
-	p.agents, p.noAgent = b.agentRules(agents, p.global)
+	layer := b.readLayer("", &layer{policy: b.profile.policy}, c.TaintPolicy, c.ToolOverrides)
+	iterations := b.limit("maxIterations", c.MaxIterations, defaultIterations)
+	agents := b.readAgents(&layer, &scope, iterations)
+	p.global = b.ruleset("", &layer, &scope, iterations)
+	p.agents, p.noAgent = make(map[string]*ruleset, len(agents)), p.global
+	for i := range agents {
+		set := b.agentRules(&agents[i], p.global)
+		p.agents[strings.ToLower(agents[i].id)] = set
+		p.noAgent = p.noAgent.tightened(set, "The call names no agent and the strictest agent's rules hold")
+	}
 	b.checkRisks(p)
 	return p
+}
+
+func (b *builder) readProfile() {
+	p, ok := profileNamed(b.config.Profile)
+	if !ok {
+		near, _ := spelling.Nearest(b.config.Profile, Profiles())
+		b.fail("profile", fmt.Sprintf("there is no profile %q: did you mean %s? There are %s", b.config.Profile, near,
+			strings.Join(Profiles(), ", ")))
+	}
+	b.profile, b.from = p, p.from
+	if from := b.config.Taint.From; from != nil {
+		b.from = *from
+	}
 }
 
 // asks are the commands that a coding agent asks about each time: the owner's, or the shipped ones.
@@ -77,66 +99,54 @@ func (b *builder) asks() beginnings {
 	return beginningsOf(b.config.AskCommands)
 }
 
+// limit is a number of the file, or what is usual.
+func (b *builder) limit(path string, n, usual int) int {
+	if n < 0 {
+		b.fail(path, "must not be negative: leave it out for the usual limit")
+	}
+	return cmp.Or(n, usual)
+}
+
 // readLayer lays a taint policy and overrides from the file over what holds already. The path says where in the file
 // they stand.
 func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides map[string]Override) layer {
-	row, tightened := tp.set(under.policy).Closed()
-	if len(tightened) > 0 {
+	over, modes := layer{overrides: map[string]override{}}, under.policy
+	for lvl, m := range tp.byLevel() {
+		if m != nil {
+			modes[lvl] = *m
+		}
+	}
+	var tightened []taint.Level
+	if over.policy, tightened = modes.Closed(); len(tightened) > 0 {
 		b.loosened(path+"taintPolicy", "the taint policy", tightened)
 	}
-	merged := maps.Clone(under.overrides)
-	if merged == nil {
-		merged = map[string]override{}
-	}
+	maps.Copy(over.overrides, under.overrides)
 	for key, name := range b.named(path+"toolOverrides", slices.Sorted(maps.Keys(overrides))) {
 		o := overrides[key]
-		merged[name] = override{any: o.Any, at: o.byLevel()}.over(merged[name])
+		over.overrides[name] = override{o.Any, o.byLevel()}.over(under.overrides[name])
 	}
-	return layer{policy: row, overrides: merged}
+	return over
 }
 
-// globalRules works out the rows of every tool that anything names.
-func (b *builder) globalRules(iterations int) *ruleset {
+// loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error under
+// strict.
+func (b *builder) loosened(path, what string, levels []taint.Level) {
+	names := strings.ReplaceAll(strings.Trim(fmt.Sprint(slices.Compact(levels)), "[]"), " ", ", ")
+	text := what + " would permit more at " + names + " than a more trusted level, and it never gets more"
+	if b.profile.strict {
+		b.fail(path, text+"; the profile strict refuses that")
+		return
+	}
+	b.warn(path, text+", so these levels were tightened; set the more trusted ones as well")
+}
+
+// ruleset works out the rules of every tool that anything names.
+func (b *builder) ruleset(path string, l *layer, s *scope, iterations int) *ruleset {
 	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: iterations}
 	for _, name := range slices.Sorted(maps.Keys(b.tools)) {
-		set.rules[name] = b.rule("", &b.global, b.tools[name])
+		set.rules[name] = b.rule(path, l, s, b.tools[name])
 	}
-	other := unknownTool
-	set.other = b.rule("", &b.global, &other)
 	return set
-}
-
-func (b *builder) rule(path string, l *layer, f *facts) *rule {
-	t, tightened := l.table(f, b.from, b.profile.strict)
-	if len(tightened) > 0 {
-		b.loosened(path+"toolOverrides."+f.name, f.name, tightened)
-	}
-	r := &rule{
-		facts: *f, reaches: reachers[f.name], known: b.known[f.name], inScope: b.scope.holds(f.name), table: t, asks: t.asks(),
-		unsure: f.labels.destinations == nil, content: f.labels.content, trust: b.trust[f.name],
-		sinkModes: b.modesAs(l, f, func(t *traits) { t.sink, t.safe = true, false }),
-		getting:   b.modesAs(l, f, func(t *traits) { t.strictSink = true }),
-		looking:   b.modesAs(l, f, func(t *traits) { *t = traits{safe: true} }),
-	}
-	if !f.actsBeyond() {
-		r.goes, r.writes = f.labels.destinations, f.labels.writes && len(f.labels.destinations) > 0
-	}
-	if f.annotated && !f.destructive {
-		as := *f
-		as.annotated, as.traits = false, traits{safe: true, strictSink: true, leaves: true}
-		as.reason = "only reads, as its server says, which you trust in that"
-		r.reading = b.rule(path, l, &as)
-	}
-	r.first = r.firsts()
-	return r
-}
-
-// modesAs is a tool's row for calls that do something else than the tool usually does.
-func (b *builder) modesAs(l *layer, f *facts, does func(t *traits)) taint.Row {
-	as := *f
-	does(&as.traits)
-	t, _ := l.table(&as, b.from, b.profile.strict)
-	return t.modes
 }
 
 // agentLayer is an agent's rules before they are worked out.
@@ -149,7 +159,7 @@ type agentLayer struct {
 }
 
 // readAgents reads every agent before any row is worked out, since each may name tools that no other part names.
-func (b *builder) readAgents(iterations int) (agents []agentLayer) {
+func (b *builder) readAgents(global *layer, all *scope, iterations int) (agents []agentLayer) {
 	seen := map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
 		a, path, key := b.config.Agents[id], "agents."+id+".", strings.ToLower(id)
@@ -157,87 +167,134 @@ func (b *builder) readAgents(iterations int) (agents []agentLayer) {
 			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
 		}
 		seen[key] = true
-		out := agentLayer{
-			id:    key,
-			scope: b.readScope(path+"scope", a.Scope),
-			cap:   b.agentIterations(path, a.MaxIterations, iterations),
+		own := agentLayer{id: id, cap: b.limit(path+"maxIterations", a.MaxIterations, iterations)}
+		if own.cap > iterations {
+			own.cap = iterations
+			b.warn(path+"maxIterations", "is above the global cap, which holds")
 		}
-		out.layer = b.readLayer(path, &b.global, a.TaintPolicy, a.ToolOverrides)
-		out.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !out.scope.set()
-		agents = append(agents, out)
+		own.scope = b.readScope(path+"scope", a.Scope)
+		own.layer = b.readLayer(path, global, a.TaintPolicy, a.ToolOverrides)
+		own.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !own.scope.set()
+		if !own.scope.set() {
+			own.scope = *all
+		}
+		agents = append(agents, own)
 	}
 	return agents
 }
 
-// agentRules works out each agent's rules, and those of a call that names no agent: the strictest of all.
-func (b *builder) agentRules(agents []agentLayer, global *ruleset) (map[string]*ruleset, *ruleset) {
-	sets, noAgent := make(map[string]*ruleset, len(agents)), global
-	for i := range agents {
-		a := &agents[i]
-		set := &ruleset{agent: a.id, rules: global.rules, other: global.other, cap: a.cap}
-		if !a.same {
-			set.rules, set.other = b.tighten(a, global)
-		}
-		sets[a.id], noAgent = set, noAgent.stricter(set)
+// agentRules are the rules of an agent, each no looser than the global one.
+func (b *builder) agentRules(a *agentLayer, global *ruleset) *ruleset {
+	if a.same {
+		return &ruleset{rules: global.rules, cap: a.cap}
 	}
-	return sets, noAgent
-}
-
-// tighten are the rules of an agent, each no looser than the global one.
-func (b *builder) tighten(a *agentLayer, global *ruleset) (map[string]*rule, *rule) {
-	path, looser := "agents."+a.id, false
-	tight := func(g *rule) *rule {
-		own := b.rule(path+".", &a.layer, &g.facts)
-		if a.scope.set() {
-			own.inScope = a.scope.holds(g.name)
-		}
-		both := g.tightened(own, "Your rules for the agent "+a.id+" are stricter")
-		looser = looser || both.inScope != own.inScope || both.table.modes != own.table.modes
-		return both
+	path := "agents." + a.id
+	own := b.ruleset(path+".", &a.layer, &a.scope, a.cap)
+	set, looser := global.tightened(own, "Your rules for the agent "+a.id+" are stricter"), false
+	for name, r := range set.rules {
+		looser = looser || r.inScope != own.rules[name].inScope || r.Modes != own.rules[name].Modes
 	}
-	rules := make(map[string]*rule, len(global.rules))
-	for _, name := range slices.Sorted(maps.Keys(global.rules)) {
-		rules[name] = tight(global.rules[name])
-	}
-	other := tight(global.other)
 	if looser {
-		b.warn(
-			path,
-			"is looser than the global policy somewhere: an agent's rules only tighten, so the global rules hold there",
-		)
+		b.warn(path, "is looser than the global policy somewhere: its rules only tighten, so the global hold there")
 	}
-	return rules, other
+	return set
 }
 
-// stricter combines two sets into the one for calls that name no agent.
-func (s *ruleset) stricter(o *ruleset) *ruleset {
-	const why = "The call names no agent and the strictest agent's rules hold"
-	rules := make(map[string]*rule, len(s.rules))
-	for name, r := range s.rules {
-		rules[name] = r.tightened(o.rules[name], why)
+// named are the keys of a part of the file with the tools that they mean, each once.
+func (b *builder) named(path string, keys []string) iter.Seq2[string, string] {
+	return func(yield func(key, name string) bool) {
+		seen := map[string]bool{}
+		for _, key := range keys {
+			name, ok := b.toolName(path, key)
+			if seen[name] {
+				b.fail(path+"."+key, key+" is another name for "+name+", which is set as well: keep one")
+			}
+			seen[name] = true
+			if ok && !yield(key, name) {
+				return
+			}
+		}
 	}
-	return &ruleset{rules: rules, other: s.other.tightened(o.other, why), cap: min(s.cap, o.cap)}
 }
 
-// caps are how many iterations a turn may have, and how many calls a run that does not count them.
-func (b *builder) caps() (iterations, calls int) {
-	if b.config.MaxIterations < 0 {
-		b.fail("maxIterations", "must not be negative: leave it out for 10")
+// toolName finds the tool that a key in the file means. An unknown name is fine, plugins bring their own tools, unless
+// it looks like a slip.
+func (b *builder) toolName(path, key string) (string, bool) {
+	name := toolcall.Canonical(key)
+	if name == "" {
+		b.fail(path, "a tool's name is empty")
+		return "", false
 	}
-	if b.config.MaxCalls < 0 {
-		b.fail("maxCalls", "must not be negative: leave it out for the usual cap")
+	if f, ok := b.tools[name]; ok {
+		if f.wrapper {
+			b.warn(path+"."+key, "has no effect: "+name+" only wraps another call, which is judged on its own")
+		}
+		return name, true
 	}
-	return cmp.Or(max(b.config.MaxIterations, 0), defaultIterations), cmp.Or(b.config.MaxCalls, defaultCalls)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), isServed)
+	if near, far := spelling.Nearest(name, names); far <= 2 {
+		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
+	}
+	f := unknownTool
+	if like := firstOf(b.tools, standIns(name)); like != nil { // what the owner says of its server counts
+		f = *like
+	}
+	f.name = name
+	b.tools[name] = &f
+	return name, true
 }
 
-func (b *builder) agentIterations(path string, n, global int) int {
-	switch {
-	case n < 0:
-		b.fail(path+"maxIterations", "must not be negative: leave it out for the global cap")
-	case n > global:
-		b.warn(path+"maxIterations", "is above the global cap, which holds")
-	case n > 0:
-		return n
+// scope is which tools are judged. The zero scope is every tool.
+type scope struct{ include, exclude map[string]bool }
+
+// holds reports whether a tool is in scope; the name "" is for every tool that nothing names.
+func (s *scope) holds(name string) bool {
+	if len(s.include) > 0 {
+		return s.include[name]
 	}
-	return global
+	return !s.exclude[name]
+}
+
+// set reports whether a scope names any tool.
+func (s *scope) set() bool { return len(s.include)+len(s.exclude) > 0 }
+
+// readScope reads the scope at a path of the file.
+func (b *builder) readScope(path string, s Scope) scope {
+	if len(s.Include) > 0 && len(s.Exclude) > 0 {
+		b.fail(path, "has both include and exclude: keep one")
+	}
+	return scope{include: b.readNames(path+".include", s.Include), exclude: b.readNames(path+".exclude", s.Exclude)}
+}
+
+func (b *builder) readNames(path string, names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		if name, ok := b.toolName(path, n); ok {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// checkRisks says in words what the owner may not have meant. What a tool out of scope brings in counts all the same.
+func (b *builder) checkRisks(p *Policy) {
+	if !p.gated {
+		b.warn("taint.secrets", "a conversation that has read secrets may send to anyone unasked, as long as we "+
+			"recognise no secret in what it sends")
+	}
+	if u := b.config.Trust.UnknownSender; u != nil && *u < external {
+		b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can "+
+			"reach the agent without being identified is trusted that far")
+	}
+	hidden := slices.DeleteFunc(p.Tools(), func(name string) bool {
+		return !p.global.rules[name].sink || p.global.rules[name].inScope
+	})
+	if len(hidden) == 0 {
+		return
+	}
+	if !p.global.rules[""].inScope {
+		hidden = append(hidden, "and every tool we do not know")
+	}
+	text := "these tools act outside and pass unasked: " + strings.Join(hidden, ", ")
+	b.warn("scope", text+"; what they return still counts")
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ const mostCommands = 64 << 10
 
 // readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it
 // may take is known by that; in any other each text may be a command, and it can do anything.
-func readCommand(s *said) (line command.Line, plain bool) {
-	commands, list, left := 0, []string(nil), mostCommands
+func (s *said) readCommand() (all *command.Line, plain bool) {
+	commands, list, left := []command.Line(nil), []string(nil), mostCommands
 	plain = !slices.ContainsFunc(s.names, func(name string) bool {
 		key := plainKey(name)
 		return !commandParams[key] && !directoryParams[key] && !idleParams[key]
@@ -37,41 +38,42 @@ func readCommand(s *said) (line command.Line, plain bool) {
 		}
 		text := a.value[:max(0, min(len(a.value), left))]
 		left -= len(text) + 1
-		s.long = s.long || left < 0
+		whole := commandParams[a.name] && top && a.isText
+		plain = plain && whole
 		switch {
 		case left < 0 && text == "":
-		case commandParams[a.name] && top && a.isText:
-			line = together(line, command.Read(text), commands == 0)
-			commands++
-		case commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments":
-			list, plain = append(list, text), false
+		case !whole && (commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments"):
+			list = append(list, text)
 		default:
-			line, plain = together(line, command.Read(text), commands == 0), false
-			commands++
+			commands = append(commands, command.Read(text))
 		}
 	}
 	if list != nil {
-		line = together(line, command.Argv(list), commands == 0)
+		commands = append(commands, command.Argv(list))
 	}
-	if plain = plain && commands == 1 && !s.long; !plain {
+	s.long = left < 0
+	line := together(commands)
+	if plain = plain && len(commands) == 1 && !s.long; !plain {
 		line.Effect, line.Install, line.Network = command.Anything, false, line.Network || s.long
 	}
-	return line, plain
+	s.base = s.start
+	s.in(&line)
+	return &line, plain
 }
 
-// together is what two commands do together.
-func together(a, b command.Line, first bool) command.Line {
-	if first {
-		return b
+// together is what some commands do together.
+func together(commands []command.Line) (all command.Line) {
+	for i, b := range commands {
+		if i == 0 {
+			all = b
+			continue
+		}
+		all.Effect, all.Install, all.Dir, all.Why = command.Anything, false, b.Dir, cmp.Or(all.Why, b.Why)
+		all.Programs, all.Commands = slices.Concat(all.Programs, b.Programs), slices.Concat(all.Commands, b.Commands)
+		all.Paths, all.Words = slices.Concat(all.Paths, b.Paths), slices.Concat(all.Words, b.Words)
+		all.Network, all.Joined = all.Network || b.Network, all.Joined || b.Joined
 	}
-	b.Effect = command.Anything
-	b.Programs, b.Commands = slices.Concat(a.Programs, b.Programs), slices.Concat(a.Commands, b.Commands)
-	b.Paths, b.Words = slices.Concat(a.Paths, b.Paths), slices.Concat(a.Words, b.Words)
-	b.Network, b.Joined, b.Install = a.Network || b.Network, a.Joined || b.Joined, false
-	if a.Why != "" {
-		b.Why = a.Why
-	}
-	return b
+	return all
 }
 
 // knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a
@@ -85,14 +87,11 @@ func together(a, b command.Line, first bool) command.Line {
 //   - and the call names no place where secrets are kept.
 //
 // Anything else can do anything.
-func (pl *Plan) knownEffect(c *toolcall.Call, g ground) command.Effect {
-	system := c.Context.Platform == "linux" || c.Context.Platform == "darwin"
-	if !system || !pl.rule.startsHere() || pl.Line.Network || pl.Secret != "" || !pl.Owners(c) || !g.holds(".") {
-		return command.Anything
-	}
-	at := g.of(pl.Line)
-	if at.start != g.start && !at.holds(".") ||
-		slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !at.holds(name) }) {
+func (pl *Plan) knownEffect(s *said) command.Effect {
+	if pl.Line == nil || s.Context.Platform != "linux" && s.Context.Platform != "darwin" || !pl.rule.startsHere() ||
+		pl.Line.Network || pl.Secret != "" || !pl.Owners(s.Call) || s.base == "" || !s.holds(s.base) ||
+		s.start != s.base && !s.holds(".") ||
+		slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !s.holds(name) }) {
 		return command.Anything
 	}
 	return pl.Line.Effect
@@ -111,42 +110,38 @@ func (pl *Plan) Owners(c *toolcall.Call) bool {
 
 // polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such
 // a call may be given. OpenClaw takes the action as it is written.
-var polling = map[string]struct{ actions, params []string }{
-	"process":  {strings.Fields("list poll log"), strings.Fields("action sessionId timeout offset limit")},
-	"terminal": {strings.Fields("list read"), strings.Fields("action sessionId")},
+var polling = map[string]struct{ actions, params map[string]bool }{
+	"process":  {setOfWords("list poll log"), setOfWords("action sessionId timeout offset limit")},
+	"terminal": {setOfWords("list read"), setOfWords("action sessionId")},
 }
 
-func polls(tool string, s *said) bool {
-	known, ok := polling[tool]
-	return ok && slices.Contains(known.actions, s.top("action")) &&
-		!slices.ContainsFunc(s.names, func(name string) bool { return !slices.Contains(known.params, name) })
+func polls(s *said) bool {
+	known, ok := polling[s.Tool]
+	return ok && known.actions[s.top("action")] &&
+		!slices.ContainsFunc(s.names, func(name string) bool { return !known.params[name] })
 }
 
 // codingAgents are those whose shell is the owner's own. The gateway's own hook names them.
 var codingAgents = map[string]bool{"claude-code": true, "codex": true, "gemini": true, "opencode": true}
 
 // agentAsks says why a call of a coding agent asks at every level, as a sentence; "" where it does not.
-func (p *Policy) agentAsks(pl *Plan, s *said, g ground) string {
+func (p *Policy) agentAsks(pl *Plan, s *said) string {
 	switch {
 	case fileWriters[pl.rule.name]:
-		for _, name := range s.files(pl.rule.name) {
-			rest, home := inHome(strings.ToLower(g.resolve(name)))
-			if g.isOutside(name) && (!home || !isBelowAny(rest, notes)) {
-				return "This writes a file outside the workspace."
-			}
+		if slices.ContainsFunc(s.files, func(name string) bool {
+			rest, home := inHome(s.resolve(name))
+			return s.isOutside(name) && (!home || !isBelowAny(strings.ToLower(rest), notes))
+		}) {
+			return "This writes a file outside the workspace."
 		}
-		return ""
 	case pl.Line == nil:
-		return ""
 	case pl.Secret != "":
 		return "This reads a place where secrets are kept."
 	case pl.Line.Joined && pl.Line.Network:
 		return "This joins what comes from the network with another command."
-	}
-	if asks := p.asks.of(pl.Line); asks != nil {
-		return "`" + strings.Join(asks, " ") + "` is a command that you are asked about each time."
-	}
-	if at := g.of(pl.Line); pl.Line.Effect != command.Look && at.outside(pl.Line) != "" {
+	case p.asks.of(pl.Line) != nil:
+		return "`" + strings.Join(p.asks.of(pl.Line), " ") + "` is a command that you are asked about each time."
+	case pl.Line.Effect != command.Look && s.outside(pl.Line) != "":
 		return "This command names files outside the workspace."
 	}
 	return ""
@@ -215,35 +210,33 @@ var (
 
 // turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names
 // where an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
-func (pl *Plan) turnsOff(s *said, g ground) bool {
+func (pl *Plan) turnsOff(s *said) bool {
+	names := func(name string) bool { return isSettings(s.resolve(name)) }
 	switch {
 	case pl.Line != nil:
-		return pl.Line.Effect != command.Look && (starting.of(pl.Line) != nil || namesSettings(pl.Line, g))
+		return pl.Line.Effect != command.Look && (starting.of(pl.Line) != nil || namesSettings(pl.Line, s.ground))
 	case fileWriters[pl.rule.name]:
-		return slices.ContainsFunc(s.files(pl.rule.name), func(name string) bool { return isSettings(g.resolve(name)) })
+		return slices.ContainsFunc(s.files, names)
 	case pl.rule.known:
 		return false
 	}
-	for i := range s.args {
-		a := &s.args[i]
+	return slices.ContainsFunc(s.args, func(a argument) bool {
 		lower := strings.ToLower(a.value)
-		if !slices.ContainsFunc(
-			strings.Fields("claude codex gemini opencode .mcp.json verifier"),
-			func(name string) bool { return strings.Contains(lower, name) },
-		) {
-			continue
+		if !slices.ContainsFunc(agentNames, func(name string) bool { return strings.Contains(lower, name) }) {
+			return false
 		}
 		if commandParams[a.name] {
-			if line := command.Read(a.value); starting.of(&line) != nil || namesSettings(&line, g) {
+			line, at := command.Read(a.value), s.ground
+			if at.in(&line); starting.of(&line) != nil || namesSettings(&line, at) {
 				return true
 			}
 		}
-		if isSettings(g.resolve(a.value)) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings) {
-			return true
-		}
-	}
-	return false
+		return names(a.value) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings)
+	})
 }
+
+// agentNames are in all names of such places.
+var agentNames = strings.Fields("claude codex gemini opencode .mcp.json verifier")
 
 func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
 
@@ -264,15 +257,14 @@ func isSettings(name string) bool {
 
 // namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory
 // are none.
-func namesSettings(line *command.Line, g ground) bool {
-	at := g.of(line)
+func namesSettings(line *command.Line, at ground) bool {
 	names := func(word string) bool {
 		for part := range strings.SplitSeq(word, "/") {
 			if !settingsInCommand[strings.ToLower(part)] {
 				continue
 			}
-			rest, home := inHome(strings.ToLower(at.resolve(word)))
-			if part != ".openclaw" || !home || !isBelowAny(rest, noSecrets) && !at.holds(word) {
+			rest, home := inHome(at.resolve(word))
+			if part != ".openclaw" || !home || !isBelowAny(strings.ToLower(rest), noSecrets) && !at.holds(word) {
 				return true
 			}
 		}

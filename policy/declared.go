@@ -61,12 +61,11 @@ const (
 )
 
 // readDeclared reads the owner's policies.
-func (b *builder) readDeclared() {
+func (b *builder) readDeclared() (all []*declared) {
 	seen := map[string]bool{}
 	for i := range b.config.Policies {
 		c, at := &b.config.Policies[i], fmt.Sprintf("policies[%d]", i)
-		a := &c.Action
-		switch {
+		switch a := &c.Action; {
 		case strings.TrimSpace(c.Name) == "":
 			b.fail(at, "has no name: the record says which policy decided")
 		case seen[c.Name]:
@@ -75,15 +74,13 @@ func (b *builder) readDeclared() {
 			b.fail(at+".action.reason", "is too long: 300 bytes are enough to say why")
 		case len(a.RemoveTools)+len(a.BlockTools)+len(a.ConfirmTools) == 0 && !a.BlockTurn && !a.LogFullContext &&
 			!a.PersistGraph:
-			b.fail(
-				at+".action",
-				"does nothing: give it remove_tools, block_tools, confirm_tools, block_turn, log_full_context or "+
-					"persist_graph",
-			)
+			b.fail(at+".action", "does nothing: give it remove_tools, block_tools, confirm_tools, block_turn, "+
+				"log_full_context or persist_graph")
 		}
 		seen[c.Name] = true
-		b.declared = append(b.declared, b.readPolicy(at, c))
+		all = append(all, b.readPolicy(at, c))
 	}
+	return all
 }
 
 func (b *builder) readPolicy(at string, c *Declared) *declared {
@@ -94,23 +91,26 @@ func (b *builder) readPolicy(at string, c *Declared) *declared {
 	if n := c.When.IterationGTE; n != nil && *n < 0 {
 		b.fail(at+".when.iteration_gte", "must not be negative")
 	}
-	b.readTargets(d, at+".action.remove_tools", c.Action.RemoveTools, outcome{restrict, true, false})
-	b.readTargets(d, at+".action.block_tools", c.Action.BlockTools, outcome{restrict, false, true})
-	b.readTargets(d, at+".action.confirm_tools", c.Action.ConfirmTools, outcome{confirm, false, false})
+	for _, l := range []struct {
+		key   string
+		tools []string
+		does  outcome
+	}{
+		{"remove_tools", c.Action.RemoveTools, outcome{restrict, true, false}},
+		{"block_tools", c.Action.BlockTools, outcome{restrict, false, true}},
+		{"confirm_tools", c.Action.ConfirmTools, outcome{confirm, false, false}},
+	} {
+		for _, name := range l.tools {
+			if name != everyTool {
+				name, _ = b.toolName(at+".action."+l.key, name)
+			}
+			d.does[name] = d.does[name].and(l.does)
+		}
+	}
 	if c.Action.BlockTurn {
-		b.readTargets(d, "", []string{everyTool}, outcome{restrict, false, true})
+		d.does[everyTool] = d.does[everyTool].and(outcome{restrict, false, true})
 	}
 	return d
-}
-
-// readTargets notes what a policy makes of the tools in a list.
-func (b *builder) readTargets(d *declared, path string, list []string, o outcome) {
-	for _, name := range list {
-		if name != everyTool {
-			name, _ = b.toolName(path, name)
-		}
-		d.does[name] = d.does[name].and(o)
-	}
 }
 
 // and is what two outcomes are together.
@@ -151,36 +151,31 @@ func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
 			continue
 		}
 		pl.declared = append(pl.declared, d)
-		for l := d.from; l <= untrusted; l++ {
-			pl.Modes[l] = taint.Stricter(pl.Modes[l], mode)
-		}
-	}
-}
-
-// explainDeclared adds the policies that made the mode stricter.
-func (j *judgement) explainDeclared(l taint.Level, before taint.Mode) {
-	for _, d := range j.declared {
-		if l < d.from {
-			continue
-		}
-		o := d.of(j.rule.name)
-		j.out.LogContext = j.out.LogContext || d.Action.LogFullContext
-		j.out.PersistGraph = j.out.PersistGraph || d.Action.PersistGraph
-		j.out.ownerAsks = j.out.ownerAsks || o.mode != allow
-		if o.mode <= before {
-			continue
-		}
-		before = o.mode
-		text := "Your policy " + d.Name + " " + verbs[before] + " this"
+		text := "Your policy " + d.Name + " " + verbs[mode] + " this"
 		if d.Action.Reason != "" {
 			text += ": " + strings.TrimSuffix(d.Action.Reason, ".")
 		}
-		j.out.add("policy", text+".", before)
-		if j.out.Reason = ""; before == restrict && o.says {
+		pl.tighten("policy", text+".", onwards(d.from, mode))
+	}
+}
+
+// policies notes what the owner's policies want beside the mode. The reason that the agent reads is of the first that
+// blocks.
+func (j *judgement) policies() {
+	blocked := false
+	for _, d := range j.declared {
+		if j.out.Level < d.from {
+			continue
+		}
+		does := d.of(j.rule.name)
+		j.out.LogContext = j.out.LogContext || d.Action.LogFullContext
+		j.out.PersistGraph = j.out.PersistGraph || d.Action.PersistGraph
+		j.out.ownerAsks = j.out.ownerAsks || does.mode != allow
+		if !blocked && does.mode == restrict && does.says {
 			j.out.Reason = d.Action.Reason
 		}
+		blocked = blocked || does.mode == restrict
 	}
-	j.out.Mode = taint.Stricter(j.out.Mode, before)
 }
 
 // Removes reports whether the model is not to be offered a tool. Only what holds for every call of it counts.

@@ -11,7 +11,7 @@ func Labelled(tool string) (destinations, content []string) {
 	if f == nil {
 		return nil, nil
 	}
-	return f.labels.destinations, f.labels.content
+	return f.destinations, f.content
 }
 
 // Served are the tools of well-known servers.

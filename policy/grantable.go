@@ -3,51 +3,24 @@ package policy
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
-// destructiveActions can't be undone, where a tool takes an action.
-var destructiveActions = setOfWords("delete remove purge wipe destroy uninstall reset kill ban kick unsend")
-
-// destructive reports whether any word of an action is a destructive one: tools name
-// theirs channel-delete, role_remove or removeParticipant. What is between
-// signs is also read as one word, so that odd case (dELETE) hides none.
-func destructive(action string) bool {
-	for part := range strings.FieldsFuncSeq(action, func(c rune) bool { return !unicode.IsLetter(c) }) {
-		if destructiveActions[strings.ToLower(part)] {
-			return true
-		}
-		letters, from := []rune(part), 0
-		for i := range letters {
-			if i > 0 && startsWord(letters, i) {
-				if destructiveActions[strings.ToLower(string(letters[from:i]))] {
-					return true
-				}
-				from = i
-			}
-		}
-		if destructiveActions[strings.ToLower(string(letters[from:]))] {
-			return true
-		}
-	}
-	return false
-}
-
-// startsWord reports whether case says that a word begins at i, as both do in
-// kickURLUser.
-func startsWord(letters []rune, i int) bool {
-	return unicode.IsUpper(letters[i]) &&
-		(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && !unicode.IsUpper(letters[i+1]))
-}
+// destructive finds the word of an action that can't be undone: tools name theirs channel-delete, role_remove or
+// removeParticipant. A word begins after what is no letter, or with a capital, and no small letter goes on with it.
+var destructive = func() *regexp.Regexp {
+	words := strings.Fields("Delete Remove Purge Wipe Destroy Uninstall Reset Kill Ban Kick Unsend")
+	any := "(?:" + strings.Join(words, "|") + ")"
+	return regexp.MustCompile(`(?:^|\PL)(?i:` + any + `)(?:\P{Ll}|$)|` + any + `(?:\P{Ll}|$)`)
+}()
 
 // attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is
 // more than what is said.
-func attaches(text string) bool {
-	for rest, found := text, true; found; {
+func attaches(a argument) bool {
+	for rest, found := a.value, true; found; {
 		var before string
 		before, rest, found = strings.Cut(rest, ":")
 		if n := len(before) - len("media"); found && n >= 0 && strings.EqualFold(before[n:], "media") {
-			return attachment.MatchString(text)
+			return attachment.MatchString(a.value)
 		}
 	}
 	return false

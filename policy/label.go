@@ -17,19 +17,19 @@ var (
 
 // label names a call as a source: the tool, and the host or the file it reads. It never holds more of an address than
 // its host: what else is in it may be a password, a token or a message.
-func (s *said) label(tool string) string {
+func (s *said) label() string {
 	if v := s.top(hostParams...); v != "" {
-		return bounded(tool, hostOf(v))
+		return bounded(s.Tool, hostOf(v))
 	}
 	if v := s.top(pathParams...); v != "" && !strings.Contains(v, "://") {
-		return bounded(tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
+		return bounded(s.Tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
 	}
 	for i := range s.args {
 		if strings.Contains(s.args[i].value, "://") {
-			return bounded(tool, hostOf(s.args[i].value))
+			return bounded(s.Tool, hostOf(s.args[i].value))
 		}
 	}
-	return bounded(tool, "")
+	return bounded(s.Tool, "")
 }
 
 // hostOf is the host of the first address in a text, or of the text itself.

@@ -38,14 +38,12 @@ type Tool struct {
 func (b *builder) readTools() {
 	for key, name := range b.named("tools", slices.Sorted(maps.Keys(b.config.Tools))) {
 		t := b.config.Tools[key]
-		b.label(key, b.tools[name], &t)
-		b.known[name] = true
+		b.label("tools."+key, b.tools[name], &t)
 	}
 }
 
-func (b *builder) label(key string, f *facts, t *Tool) { //nolint:gocognit // one key after the other
-	path, l := "tools."+key, &f.labels
-	f.annotated = false
+func (b *builder) label(path string, f *facts, t *Tool) { //nolint:gocognit // one key after the other
+	f.annotated, f.known = false, true
 	if t.Source != nil {
 		f.shows = false
 		switch source := *t.Source; {
@@ -55,57 +53,43 @@ func (b *builder) label(key string, f *facts, t *Tool) { //nolint:gocognit // on
 			f.response = local
 		}
 	}
-	setIf(&f.sink, t.Sink)
-	f.looks = f.looks && t.Sink == nil
-	setIf(&f.destructive, t.Destructive)
-	setIf(&f.secret, t.Secret)
-	setIf(&f.money, t.Money)
-	harmless := t.Sink != nil && !*t.Sink
-	if harmless {
-		f.strictSink, f.leaves = false, false
-		if was := shipped[f.name]; was != nil && was.sink && !isServed(f.name) {
-			b.warn(
-				path+".sink",
-				f.name+" acts outside ("+f.reason+"); as you say it does not, outside content may drive it unasked",
-			)
+	for _, said := range []struct{ to, from *bool }{{&f.sink, t.Sink}, {&f.destructive, t.Destructive},
+		{&f.secret, t.Secret}, {&f.money, t.Money}, {&f.safe, t.Safe}} {
+		if said.from != nil {
+			*said.to = *said.from
 		}
 	}
-	f.leaves = f.leaves && (t.Destinations == nil || len(t.Destinations) > 0) // else it goes nowhere
-	setIf(&f.leaves, t.Leaves)
-	setIf(&f.safe, t.Safe)
-	if t.Safe != nil && *t.Safe {
+	f.looks = f.looks && t.Sink == nil
+	harmless, safe := t.Sink != nil && !*t.Sink, t.Safe != nil && *t.Safe
+	switch was := shipped[f.name]; {
+	case harmless && f.destructive:
+		b.fail(path, "is destructive and no sink: what destroys something acts")
+	case harmless && was != nil && was.sink && !isServed(f.name):
+		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it doesn't, outside content may drive it")
+	}
+	f.strictSink = f.strictSink && !harmless
+	switch {
+	case t.Leaves != nil:
+		f.leaves = *t.Leaves
+	case harmless, t.Destinations != nil && len(t.Destinations) == 0: // it goes nowhere
+		f.leaves = false
+	}
+	if safe {
 		f.strictSink = f.leaves // as web_fetch
 		if f.reason == unknownTool.reason {
 			f.reason = "only looks, as your label says"
 		}
-	}
-	switch {
-	case harmless && f.destructive:
-		b.fail(path, "is destructive and no sink: what destroys something acts")
-	case t.Safe != nil && *t.Safe && (f.sink || f.dangerous || f.destructive || f.money || f.runs):
-		b.fail(
-			path+".safe",
-			"what acts is not safe: only a tool with sink: false that runs, pays and destroys nothing may be",
-		)
+		if f.sink || f.dangerous || f.destructive || f.money || f.runs {
+			b.fail(path+".safe", "what acts, runs, pays or destroys is not safe: set sink: false, or leave safe out")
+		}
 	}
 	if t.Destinations != nil {
-		l.destinations = t.Destinations
+		f.destinations = t.Destinations
 	}
 	if t.Content != nil {
-		l.content = t.Content
+		f.content = t.Content
 	}
-	if slices.ContainsFunc(t.Content, func(name string) bool { return slices.Contains(l.destinations, name) }) {
+	if slices.ContainsFunc(t.Content, func(name string) bool { return slices.Contains(f.destinations, name) }) {
 		b.fail(path+".content", "names a destination: it can't be content as well")
 	}
-}
-
-func setIf(to, from *bool) {
-	if from != nil {
-		*to = *from
-	}
-}
-
-// actsBeyond reports whether calls of a tool do more than their arguments say.
-func (f *facts) actsBeyond() bool {
-	return f.dangerous || f.destructive || f.secret || f.money || f.runs
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
@@ -9,15 +10,11 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// Start says what the start of a run brings in, and what a conversation is worth
-// at least that nothing else is known of.
+// Start says what the start of a run brings in, and what a conversation is worth at its first call.
 func (p *Policy) Start(c *toolcall.Call) (session.Initiator, taint.Level) {
 	s := session.Classify(c, p.unknown)
 	return s, p.birth(s)
 }
-
-// Response is what a tool's answer brings in, whatever it was called with.
-func (p *Policy) Response(tool string) taint.Level { return p.global.find(tool).response }
 
 // Iterations is the iteration from which on a turn of an agent needs a person's yes, after that many of them.
 func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(agent).cap << yeses }
@@ -54,7 +51,7 @@ func (pl *Plan) Counts() bool {
 // Loop holds the call to what its run may use, before the store is asked. Each of a person's yeses at the cap has
 // doubled it; stopped says that a person said no, and then nothing more passes there.
 func (pl *Plan) Loop(yeses int, stopped bool) {
-	if pl.gate.rule != "" {
+	if pl.gate != "" {
 		return // a gate decides alone
 	}
 	l := &pl.loop
@@ -79,30 +76,26 @@ func (pl *Plan) GoesOn() int {
 	return min(n, mostYeses)
 }
 
-// explainLoop says that the run is at its cap, if it is.
-func (j *judgement) explainLoop() {
-	l := &j.loop
-	var rule, text string
+// atCap says that the run is at its cap, if it is.
+func (j *judgement) atCap() {
+	l, rule, text := &j.loop, "run-cap", ""
 	switch {
 	case l.over:
-		rule = "iterations"
-		text = "The model was called " + strconv.Itoa(
-			*l.iteration+1,
-		) + " times in this run, and your limit is " + strconv.Itoa(
-			l.cap<<l.yeses,
-		) + "."
+		rule, text = "iterations", fmt.Sprintf("The model was called %d times in this run, and your limit is %d.",
+			*l.iteration+1, l.cap<<l.yeses)
 	case j.view.Capped && j.view.Mode == restrict:
-		j.out.Mode, j.out.AtCap = restrict, true
-		j.out.add("run-cap", "The run has used up its iterations.", restrict)
+		j.out.AtCap = true
+		j.out.add(rule, "The run has used up its iterations.", restrict)
 		return
 	case j.view.Capped:
-		rule, text = "run-cap", "The run has made more than "+strconv.Itoa(j.RunCap)+" calls, which is your limit."
+		text = "The run has made more than " + strconv.Itoa(j.RunCap) + " calls, which is your limit."
 	default:
 		return
 	}
-	j.out.AtCap = true
-	if j.out.Mode = max(j.out.Mode, l.mode); j.out.Mode == confirm {
+	mode := max(j.out.Mode, l.mode)
+	if mode == confirm {
 		text += " If you allow this call, the run may use twice as many; if you deny it, the run makes no more calls."
 	}
-	j.out.add(rule, text, j.out.Mode)
+	j.out.AtCap = true
+	j.out.add(rule, text, mode)
 }

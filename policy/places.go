@@ -18,36 +18,30 @@ type ground struct {
 
 var directoryParams = setOf("directory params")
 
-// ground finds where a call works: it starts in its directory param, else in the directory that the runtime reports
+// groundOf finds where a call works: it starts in its directory param, else in the directory that the runtime reports
 // with the call, else in the workspace.
-func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
+func (p *Policy) groundOf(c *toolcall.Call, args []argument) (g ground) {
 	g.inside = p.inside
-	if place, ok := cleanPath(withoutDrive(c.Context.Workspace)); ok && isWorkspace(place) {
-		g.inside = append(slices.Clone(p.inside), place)
-		g.start = place
+	if place, ok := cleanPath(c.Context.Workspace); ok && isWorkspace(place) {
+		g.inside, g.start = append(slices.Clone(p.inside), place), place
 	} else if len(p.inside) == 1 {
 		g.start = p.inside[0]
 	}
-	if dir, ok := cleanPath(withoutDrive(c.Context.Directory)); ok && !relative(dir) {
+	if dir, ok := cleanPath(c.Context.Directory); ok && !relative(dir) {
 		g.start = dir
 	}
 	named := false
-	for i := range s.args {
-		a := &s.args[i]
+	for i := range args {
+		a := &args[i]
 		if !directoryParams[a.name] || a.path != topOf(a.path) || a.value == "" {
 			continue
 		}
-		dir, ok := cleanPath(withoutDrive(a.value))
-		// which some programs take away
-		ok = ok && strings.TrimSpace(a.value) == a.value &&
-			!strings.ContainsFunc(
-				a.value,
-				func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) },
-			)
-		if ok && relative(dir) && g.start != "" {
+		dir, ok := cleanPath(a.value)
+		if relative(dir) && g.start != "" {
 			dir = path.Join(g.start, dir)
 		}
-		if !ok || named || relative(dir) { // of two, programs could take either
+		odd := strings.TrimSpace(a.value) != a.value || strings.ContainsFunc(a.value, isUnseen)
+		if !ok || odd || named || relative(dir) { // some programs drop odd characters; of two, any could be taken
 			g.start = ""
 			return g
 		}
@@ -56,19 +50,32 @@ func (p *Policy) ground(c *toolcall.Call, s *said) (g ground) {
 	return g
 }
 
-// of is the ground of a command, which may begin with cd.
-func (g ground) of(line *command.Line) ground {
+func isUnseen(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }
+
+// in goes where a command works, which may begin with cd.
+func (g *ground) in(line *command.Line) {
 	dir := line.Dir
-	if dir == "" && line.Effect == command.Anything && len(line.Commands) > 1 && line.Commands[0][0] == "cd" &&
-		len(line.Commands[0]) == 2 {
-		dir = line.Commands[0][1]
+	if first := line.Commands; dir == "" && line.Effect == command.Anything && len(first) > 1 && len(first[0]) == 2 &&
+		first[0][0] == "cd" {
+		dir = first[0][1]
 	}
 	if dir != "" {
 		if g.start = g.resolve(dir); relative(g.start) {
 			g.start = ""
 		}
 	}
-	return g
+}
+
+// cleanPath takes away what makes no difference. A path that goes up, or is spelled in a way that only a shell or a
+// browser understands, is none. OpenClaw drops an @ before it.
+func cleanPath(name string) (string, bool) {
+	name = withoutDrive(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/"))
+	goesUp := name == ".." || strings.HasPrefix(name, "../") || strings.HasSuffix(name, "/..") ||
+		strings.Contains(name, "/../")
+	if name == "" || goesUp || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") {
+		return "", false
+	}
+	return path.Clean(name), true
 }
 
 // resolve is a path as it is meant, without what makes no difference. It is relative where its start is not known.
@@ -104,6 +111,32 @@ func withoutDrive(name string) string {
 	return name
 }
 
+func relative(clean string) bool {
+	return !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~")
+}
+
+func below(clean, place string) bool {
+	rest, found := strings.CutPrefix(clean, strings.TrimSuffix(place, "/"))
+	return clean == place || found && strings.HasPrefix(rest, "/")
+}
+
+// within reports whether a path is one of some directories or below one, whose owner may write ~/work, and the agent
+// /home/ann/work. What is relative is the agent's own workspace; what could lead out of it is not.
+func within(name string, places []string) bool {
+	clean, ok := cleanPath(name)
+	if !ok || relative(clean) {
+		return ok
+	}
+	rest, home := inHome(clean)
+	return slices.ContainsFunc(places, func(place string) bool {
+		if below(clean, place) {
+			return true
+		}
+		other, isHome := inHome(place)
+		return home && isHome && (clean[0] == '~') != (place[0] == '~') && below(rest, other)
+	})
+}
+
 // holds reports whether a path is in the workspace. What is relative, from a start that is not known, is not.
 func (g *ground) holds(name string) bool {
 	clean := g.resolve(name)
@@ -112,9 +145,8 @@ func (g *ground) holds(name string) bool {
 
 // isTemporary reports whether a path is below a directory for what does not last, or a device that keeps nothing.
 func isTemporary(clean string) bool {
-	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" ||
-		strings.HasPrefix(clean, "/dev/std") ||
-		below(clean, "/dev/fd")
+	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" || below(clean, "/dev/fd") ||
+		strings.HasPrefix(clean, "/dev/std")
 }
 
 // isOutside reports whether a path is neither in the workspace nor temporary.
@@ -134,16 +166,11 @@ var topDirectories = setOf("top directories")
 
 // leadsOut reports whether a word of a command may be a path that leads out of where the command starts.
 func leadsOut(word string) bool {
-	switch {
-	case strings.Contains(word, "://"):
+	if strings.Contains(word, "://") {
 		return false
-	case strings.HasPrefix(word, "~"),
-		strings.HasPrefix(word, "$HOME"),
-		strings.HasPrefix(word, "${HOME}"),
-		word == "/",
-		word == "..",
-		strings.Contains(word, "../"),
-		strings.HasSuffix(word, "/.."):
+	}
+	if strings.HasPrefix(word, "~") || strings.HasPrefix(word, "$HOME") || strings.HasPrefix(word, "${HOME}") ||
+		word == "/" || word == ".." || strings.Contains(word, "../") || strings.HasSuffix(word, "/..") {
 		return true
 	}
 	name := withoutDrive(strings.ReplaceAll(word, `\`, "/"))
@@ -152,14 +179,11 @@ func leadsOut(word string) bool {
 }
 
 // outside is the first path of a command that is neither in the workspace nor temporary; "" where there is none. The
-// program
-// itself may be anywhere.
+// program itself may be anywhere.
 func (g *ground) outside(line *command.Line) string {
 	programs := map[string]bool{}
 	for _, words := range line.Commands {
-		if strings.Contains(words[0], "/") {
-			programs[words[0]] = true
-		}
+		programs[words[0]] = true
 	}
 	for _, word := range line.Words {
 		if leadsOut(word) && !programs[word] && g.isOutside(word) {
@@ -169,20 +193,25 @@ func (g *ground) outside(line *command.Line) string {
 	return ""
 }
 
+// homes are where homes are, in small letters; below those that end with * they have the names of their owners.
+var homes = strings.Fields("~/ /root/ /home/* /users/* /var/home/* /usr/home/* /mnt/c/users/*")
+
 // inHome is what a path is below a home directory; "" for a home itself.
 func inHome(clean string) (rest string, ok bool) {
-	if clean == "~" || clean == "/root" {
-		return "", true
+	if relative(clean) {
+		return "", false
 	}
-	for _, home := range []string{"~/", "/root/"} {
-		if rest, ok = strings.CutPrefix(clean, home); ok {
+	for _, home := range homes {
+		above, many := strings.CutSuffix(home, "*")
+		switch n := len(above); {
+		case !many && strings.EqualFold(clean, home[:n-1]):
+			return "", true
+		case len(clean) < n || !strings.EqualFold(clean[:n], above):
+		case many:
+			_, rest, _ = strings.Cut(clean[n:], "/")
 			return rest, true
-		}
-	}
-	for _, homes := range []string{"/home/", "/users/", "/var/home/", "/usr/home/", "/mnt/c/users/"} {
-		if rest, ok = strings.CutPrefix(clean, homes); ok {
-			_, rest, _ = strings.Cut(rest, "/")
-			return rest, true
+		default:
+			return clean[n:], true
 		}
 	}
 	return "", false
@@ -192,10 +221,7 @@ var (
 	secretNames   = patternsOf("secret names")
 	noSecretNames = patternsOf("no secret names")
 	noSecrets     = lists["no secrets below"]
-	secretPaths   = slices.DeleteFunc(
-		slices.Clone(lists["secret names"]),
-		func(name string) bool { return !strings.HasPrefix(name, "/") },
-	)
+	secretPaths   = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
 )
 
 // isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern
@@ -283,15 +309,11 @@ var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands, o
 // secretIn is the place where secrets are kept that a command names; "" where it names none.
 func (g *ground) secretIn(line *command.Line) string {
 	for _, words := range line.Commands {
-		if len(words) > 0 &&
-			(program(words[0]) == "printenv" || program(words[0]) == "env" && !slices.ContainsFunc(words[1:],
-				func(word string) bool {
-					return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") // it names a command
-				})) {
+		if showsEnvironment(words) {
 			return ofCommands
 		}
 		for i, word := range words {
-			if i > 0 && line.Effect == command.Anything && words[0] != "cd" && !strings.HasPrefix(word, "-") &&
+			if i > 0 && line.Effect == command.Anything && words[0] != "cd" && word != "" && word[0] != '-' &&
 				g.isAllOfHome(word) {
 				return homeFiles
 			}
@@ -320,6 +342,14 @@ func (g *ground) secretIn(line *command.Line) string {
 	return ""
 }
 
+// showsEnvironment reports whether a command is printenv, or an env that names no command.
+func showsEnvironment(words []string) bool {
+	name := program(words[0])
+	return name == "printenv" || name == "env" && !slices.ContainsFunc(words[1:], func(word string) bool {
+		return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=")
+	})
+}
+
 func endsName(c rune) bool { return c == '=' || c == ':' || c == ',' }
 
 func (g *ground) firstSecret(words []string) string {
@@ -331,13 +361,18 @@ func (g *ground) firstSecret(words []string) string {
 
 var fileParams = setOf("file params")
 
-// files are the paths that a call names: in its params, or in the headers of a patch.
-func (s *said) files(tool string) (out []string) {
-	for i := range s.args {
-		a := &s.args[i]
+// filesOf are the paths that a call names: in its params, or in the headers of a patch.
+func filesOf(tool string, args []argument) (out []string) {
+	for i := range args {
+		a := &args[i]
 		switch {
 		case tool == "apply_patch":
-			out = append(out, patched(a.value)...)
+			for line := range strings.Lines(a.value) {
+				header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
+				if _, name, named := strings.Cut(header, ":"); found && named {
+					out = append(out, strings.TrimSpace(name))
+				}
+			}
 		case fileParams[a.name] || a.name == "pattern" && tool == "glob" || strings.HasPrefix(a.value, "file:"):
 			out = append(out, a.value)
 		}
@@ -345,21 +380,10 @@ func (s *said) files(tool string) (out []string) {
 	return out
 }
 
-// patched are the files that the headers of a patch name.
-func patched(patch string) (files []string) {
-	for line := range strings.Lines(patch) {
-		header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
-		if _, name, named := strings.Cut(header, ":"); found && named {
-			files = append(files, strings.TrimSpace(name))
-		}
-	}
-	return files
-}
-
 // secretGiven is the place where secrets are kept that a call of a tool names by a path, or by a word where we don't
 // know what its arguments mean; "" where it names none. A text with blanks is something that is said.
-func (g *ground) secretGiven(r *rule, tool string, s *said) string {
-	names := s.files(tool)
+func (s *said) secretGiven(r *rule) string {
+	names := s.files
 	if !r.known || r.leaves {
 		for i := range s.args {
 			if a := &s.args[i]; a.isText && !strings.ContainsAny(a.value, " \n\t") {
@@ -370,9 +394,9 @@ func (g *ground) secretGiven(r *rule, tool string, s *said) string {
 	for _, name := range names {
 		switch {
 		case isAddress(name):
-		case g.isSecret(name):
+		case s.isSecret(name):
 			return bounded(name, "")
-		case fileReaders[r.name] && g.isAllOfHome(name):
+		case fileReaders[r.name] && s.isAllOfHome(name):
 			return homeFiles
 		}
 	}
@@ -382,11 +406,10 @@ func (g *ground) secretGiven(r *rule, tool string, s *said) string {
 // isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is
 // what holds one, or a disk, nor what is at the top of a disk and belongs to the system.
 func isWorkspace(clean string) bool {
-	lower := strings.ToLower(clean)
-	if rest, ok := inHome(lower); ok {
+	if rest, ok := inHome(clean); ok {
 		return rest != ""
 	}
-	top, found := strings.CutPrefix(lower, "/")
+	top, found := strings.CutPrefix(strings.ToLower(clean), "/")
 	return found && top != "" && !topDirectories[top]
 }
 

@@ -22,54 +22,35 @@ import (
 
 // Policy is a Config that was checked and worked out. It does not change and may be used by many goroutines.
 type Policy struct {
-	strict  bool
-	unknown taint.Level // what an unattested sender is worth
-	from    taint.Level // tainted from here on
-	global  *ruleset
-	agents  map[string]*ruleset // by lower-case id
-	noAgent *ruleset            // for calls that name no agent
-	guard   *guard
-	inside  []string   // the directories that the owner trusts; nil: all
-	asks    beginnings // the commands that a coding agent asks about each time
-	gated   bool       // a conversation that has read secrets asks before anything leaves the machine
-
+	strict   bool
+	unknown  taint.Level // what an unattested sender is worth
+	from     taint.Level // tainted from here on
+	global   *ruleset
+	agents   map[string]*ruleset // by lower-case id
+	noAgent  *ruleset            // for calls that name no agent
+	guard    *guard
+	inside   []string   // the directories that the owner trusts; nil: all
+	asks     beginnings // the commands that a coding agent asks about each time
+	gated    bool       // a conversation that has read secrets asks before anything leaves the machine
 	declared []*declared
-
-	calls int // that a run may make where its iterations are not counted
+	calls    int // that a run may make where its iterations are not counted
 }
 
 // ruleset is everything that holds for one agent.
 type ruleset struct {
-	agent string // empty in the global set
-	rules map[string]*rule
-	other *rule // for tools we do not know
-	cap   int   // iterations of a turn
+	rules map[string]*rule // by tool; that of tools which we do not know has no name
+	cap   int              // iterations of a turn
 }
 
 // rule is everything that is known of one tool for one agent.
 type rule struct {
 	facts
-	known     bool
-	inScope   bool
-	table     table
-	first     [taint.Levels]Step // of an explanation: what gave it its mode
-	reaches   *reacher           // nil: no other session
-	trust     []*trustRule
-	sinkModes taint.Row          // the modes of a call that acts, whatever the tool usually does
-	getting   taint.Row          // of a call that fetches from an address, as web_fetch does
-	looking   taint.Row          // of a call that only looks at what a command printed, as read does
-	asks      [taint.Levels]bool // at which levels the owner or the dangerous list wants a person: see [table.asks]
-	writes    bool               // it only writes to people: its text is no command
-	goes      []string           // params that say where a call goes; nil: unknown, or that is not what matters
-	unsure    bool               // no label says where its calls go, nor that they go nowhere
-	content   []string           // params in which calls that go to the same place may differ
-	reading   *rule              // for calls that only read, as their server says; nil: it is not believed
+	row
+	inScope bool
+	asks    [taint.Levels]bool // at which levels the owner or the dangerous list wants a person
+	acting  taint.Row          // the modes of a call that acts, whatever the tool usually does
+	reading *rule              // for calls that only read, as their server says; nil: it is not believed
 }
-
-const (
-	defaultIterations = 10
-	defaultCalls      = 100
-)
 
 // New checks a Config and works it out. The problems are warnings; the error joins some, each a *Problem.
 func New(c Config) (*Policy, []Problem, error) {
@@ -84,7 +65,9 @@ func New(c Config) (*Policy, []Problem, error) {
 // Tools lists the tools that have a row of their own: the shipped ones and those the owner names.
 func (p *Policy) Tools() []string {
 	names := slices.Sorted(maps.Keys(p.global.rules))
-	return slices.DeleteFunc(names, func(name string) bool { return isServed(name) || strings.HasSuffix(name, "__") })
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == "" || isServed(name) || strings.HasSuffix(name, "__")
+	})
 }
 
 // Strict reports whether the profile is strict.
@@ -98,11 +81,26 @@ func (p *Policy) TaintedFrom() taint.Level { return p.from }
 
 // Row is the mode of a tool at each level for an agent, before anything that depends on a single call.
 func (p *Policy) Row(agent, tool string) taint.Row {
-	r := p.rulesFor(agent).find(tool)
-	if !r.inScope || r.wrapper {
-		return taint.Every(taint.Allow)
+	if r := p.rulesFor(agent).find(tool); r.inScope && !r.wrapper {
+		return r.Modes
 	}
-	return r.table.modes
+	return taint.Every(allow)
+}
+
+// Response is what a tool's answer brings in, whatever it was called with.
+func (p *Policy) Response(tool string) taint.Level { return p.global.find(tool).response }
+
+// LevelAlone lists the levels at which some tool waits for a person only because of what came into the conversation.
+func (p *Policy) LevelAlone() (out []taint.Level) {
+	for _, l := range taint.All() {
+		for _, r := range p.global.rules {
+			if r.inScope && !r.wrapper && r.Modes[l] == confirm && r.Modes[local] == allow && !r.asks[l] {
+				out = append(out, l)
+				break
+			}
+		}
+	}
+	return out
 }
 
 // rulesFor finds an agent's rules. Ids are compared without case, as OpenClaw does; a call that names no agent gets the
@@ -118,14 +116,11 @@ func (p *Policy) rulesFor(agent string) *ruleset {
 }
 
 func (s *ruleset) find(tool string) *rule {
-	if r, ok := s.rules[tool]; ok {
+	if r := s.rules[tool]; r != nil {
 		return r
 	}
-	if request, ok := cutListed(tool); ok {
-		return firstOf(s.rules, listedNames(request))
+	if r := firstOf(s.rules, standIns(tool)); r != nil {
+		return r
 	}
-	if server, ok := serverOf(tool); ok && s.rules[server] != nil {
-		return s.rules[server]
-	}
-	return s.other
+	return s.rules[""]
 }

@@ -28,49 +28,42 @@ func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && 
 
 // reacher is how a tool names other sessions.
 type reacher struct {
-	params []string // where a session key may stand
-	vague  string   // what names a session in a way taint can't follow
-	sends  bool
-	reads  bool
-	own    bool // naming none means the call's own session
+	sends, reads bool
+	own          bool   // naming none means the call's own session
+	vague        string // what names a session in a way taint can't follow
+	params       []string
 }
 
 // A send may be answered, and the answer is read: both ways.
 var reachers = map[string]*reacher{
-	"sessions_send": {
-		params: []string{"sessionKey", "session", "target", "key"},
-		vague:  "label",
-		sends:  true,
-		reads:  true,
-	},
-	"conversations_send": {params: []string{"sessionKey"}, sends: true, own: true},
-	"conversations_turn": {params: []string{"sessionKey"}, sends: true, reads: true, own: true},
-	"sessions_history":   {params: []string{"sessionKey", "session", "key"}, vague: "label", reads: true},
-	"sessions_search":    {params: []string{"sessionKey"}, reads: true},
-	"transcripts":        {params: []string{"sessionKey"}, reads: true},
-	"session_status":     {params: []string{"sessionKey"}, reads: true, own: true},
+	"sessions_send":      {true, true, false, "label", strings.Fields("sessionKey session target key")},
+	"conversations_send": {true, false, true, "", []string{"sessionKey"}},
+	"conversations_turn": {true, true, true, "", []string{"sessionKey"}},
+	"sessions_history":   {false, true, false, "label", strings.Fields("sessionKey session key")},
+	"sessions_search":    {false, true, false, "", []string{"sessionKey"}},
+	"transcripts":        {false, true, false, "", []string{"sessionKey"}},
+	"session_status":     {false, true, true, "", []string{"sessionKey"}},
 }
 
-func (r *rule) reach(c *toolcall.Call, s *said) Reach {
-	var out Reach
-	switch {
-	case c.Tool == "automations":
+func reachOf(s *said) (out Reach) {
+	switch r := reachers[s.Tool]; {
+	case s.Tool == "automations":
 		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
-			out.Sends, out.BlindSend = scheduledInto(c, s)
+			out.Sends, out.BlindSend = scheduledInto(s)
 			out.scheduled(s)
 		}
-	case polls(c.Tool, s): // the command may be of an earlier context window of this session
-		if out.BlindRead = c.Context.SessionKey == ""; !out.BlindRead {
-			out.Reads = []string{c.Context.SessionKey}
+	case polls(s): // the command may be of an earlier context window of this session
+		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
+			out.Reads = []string{s.Context.SessionKey}
 		}
-	case c.Tool == "sessions_list":
+	case s.Tool == "sessions_list":
 		out.BlindRead = slices.ContainsFunc(s.args, showsMessages)
-	case r.reaches != nil:
-		keys, blind := r.reaches.keys(c, s)
-		if r.reaches.sends {
+	case r != nil:
+		keys, blind := r.keys(s)
+		if r.sends {
 			out.Sends, out.BlindSend = keys, blind
 		}
-		if r.reaches.reads {
+		if r.reads {
 			out.Reads, out.BlindRead = keys, blind
 		}
 	}
@@ -88,15 +81,19 @@ func showsMessages(a argument) bool {
 	return false
 }
 
-// quiet are the actions of automations after which nothing runs that would not
-// have run before. Whatever else there is, or will be, counts.
-var quiet = setOfWords("list status get remove")
+var (
+	// quiet are the actions of automations after which nothing runs that would not have run before. Whatever else there
+	// is, or will be, counts.
+	quiet = setOfWords("list status get remove")
+	// changing are those that change one job, which they name, or let it run.
+	changing = setOfWords("update next_check run")
+)
 
-// keys are the other sessions a call names; blind means that it also, or only,
-// means one that it does not name by its key.
-func (r *reacher) keys(c *toolcall.Call, s *said) (keys []string, blind bool) {
+// keys are the other sessions a call names; blind means that it also, or only, means one that it does not name by its
+// key.
+func (r *reacher) keys(s *said) (keys []string, blind bool) {
 	named := false
-	agent := cmp.Or(s.top("agentId"), c.Agent())
+	agent := cmp.Or(s.top("agentId"), s.Agent())
 	for _, p := range r.params {
 		v := strings.TrimSpace(s.top(p))
 		if v == "" || r.own && v == "current" {
@@ -105,7 +102,7 @@ func (r *reacher) keys(c *toolcall.Call, s *said) (keys []string, blind bool) {
 		named = true
 		forms, ok := sessionKeys(v, agent)
 		blind = blind || !ok
-		if !slices.Contains(forms, c.Context.SessionKey) {
+		if !slices.Contains(forms, s.Context.SessionKey) {
 			keys = append(keys, forms...)
 		}
 	}
@@ -117,28 +114,24 @@ func (r *reacher) keys(c *toolcall.Call, s *said) (keys []string, blind bool) {
 // that taint could follow.
 func sessionKeys(v, agent string) ([]string, bool) {
 	v, agent = toolcall.CanonicalKey(v), toolcall.CanonicalKey(agent)
+	colon := strings.Contains(v, ":") || v == "global"
 	switch {
 	case len(v) > toolcall.MaxText || toolcall.OddKey(v) || toolcall.OddKey(agent):
-		return nil, false
-	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2:
+	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2, colon && agent == "":
 		return []string{v}, true
 	case v == "main" && agent != "":
 		return []string{"agent:" + agent + ":main"}, true
-	case strings.Contains(v, ":") || v == "global":
-		if agent == "" {
-			return []string{v}, true
-		}
+	case colon:
 		return []string{v, "agent:" + agent + ":" + v}, true
-	default:
-		return nil, false
 	}
+	return nil, false
 }
 
 // scheduledInto are the sessions that an automation, or a wake-up, puts a text into. A run of its own starts at the
 // agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
 // message, and nothing tells it apart then. blind means that a session is named in a way taint can't follow.
-func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
-	agents, events := []string{c.Agent()}, false
+func scheduledInto(s *said) (keys []string, blind bool) {
+	agents, events := []string{s.Agent()}, false
 	var named []string
 	for i := range s.args {
 		value := s.args[i].value
@@ -156,8 +149,8 @@ func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
 			events = events || value == "systemEvent" || value == "wake"
 		}
 	}
-	for _, agent := range agents {
-		if events {
+	if events {
+		for _, agent := range agents {
 			named = append(named, "agent:"+agent+":main")
 		}
 	}
@@ -168,27 +161,23 @@ func scheduledInto(c *toolcall.Call, s *said) (keys []string, blind bool) {
 		}
 	}
 	slices.Sort(keys)
-	keys = slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == c.Context.SessionKey })
-	return keys, blind
+	return slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == s.Context.SessionKey }), blind
 }
-
-// changing are the actions of automations that change one job, which they name, or let it run.
-var changing = setOfWords("update next_check run")
 
 // scheduled says which job a call is about.
 func (r *Reach) scheduled(s *said) {
-	isolated, named := false, map[string]bool{}
+	named := map[string]bool{}
+	r.Into = true
 	for i := range s.args {
 		switch a := &s.args[i]; {
 		case a.path == "id" || a.path == "jobId":
 			named[session.JobID(a.value)] = true
 		case a.name == "sessiontarget":
-			isolated = a.value == "isolated"
+			r.Into = a.value != "isolated"
 		case a.name == "name" && r.JobName == "":
 			r.JobName = a.value
 		}
 	}
-	r.Into = !isolated
 	if changing[s.top("action")] && len(named) == 1 {
 		for id := range named {
 			r.Job, r.Unchanged = id, id != "" && s.top("action") == "run"

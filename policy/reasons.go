@@ -14,7 +14,7 @@ const mostReasons = 2
 
 // Reasons say in plain words why a person is asked, the worst first, two at most. The caller passes whom and what the
 // user never mentioned, as far as that may be shown: see [Plan.Strangers] and [Plan.Unmentioned].
-func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []string) []string {
+func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []string) (out []string) {
 	type reason struct {
 		rank int
 		text string
@@ -32,7 +32,6 @@ func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers, hosts []strin
 		}
 	}
 	slices.SortStableFunc(all, func(a, b reason) int { return a.rank - b.rank })
-	var out []string
 	for _, r := range all {
 		if len(out) < mostReasons && r.text != "" && !slices.Contains(out, r.text) {
 			out = append(out, r.text)
@@ -53,8 +52,8 @@ func some(list []string) string {
 // that is not here tells nothing that another doesn't.
 var ranks = map[string]int{
 	"run-cap": 1, "iterations": 1, secretsRule: 3, settingsRule: 3, agentRule: 3, inputRule: 3, longRule: 3,
-	lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10,
-	blindRule: 10, "override": 11, "agent": 11, "taintPolicy": 12, "taint-escalation": 12, "closed": 12,
+	lethalTrifecta: 4, "policy": 6, "dangerous": 7, rogueAction: 8, "command": 9, "level": 10, blindRule: 10,
+	"override": 11, "agent": 11, "taintPolicy": 12, escalation: 12, "closed": 12,
 }
 
 // ofStrangers is the rank of what the user never mentioned.
@@ -63,11 +62,11 @@ const ofStrangers = 2
 // reason is a step in plain words; "" where another says the same.
 func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 	tool := pl.rule.called()
+	what, clause := pl.came(v.Level, view)
 	switch s.Rule {
 	case rogueAction:
-		what, clause := pl.came(v.Level, view)
 		switch {
-		case what == "", s.Text == unknownText:
+		case what == "" || s.Text == unknownText:
 			return s.Text
 		case clause:
 			return what + ", and the agent now wants to act."
@@ -77,12 +76,9 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 		switch {
 		case view.Lost:
 			return "The store has lost what it knew, so nothing here is trusted."
-		case slices.ContainsFunc(v.Why, func(o Step) bool { return o.Rule == rogueAction }):
+		case v.Level < external || slices.ContainsFunc(v.Why, func(o Step) bool { return o.Rule == rogueAction }):
 			return ""
-		case v.Level < external:
-			return ""
-		}
-		if what, _ := pl.came(v.Level, view); what != "" {
+		case what != "":
 			return what + "."
 		}
 		return "The agent has read outside content."
@@ -92,14 +88,13 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 		return "Your policy asks before " + tool + "."
 	case "agent":
 		return "Your rules for this agent ask before " + tool + "."
-	case "taintPolicy", "taint-escalation", "closed":
+	case "taintPolicy", escalation, "closed":
 		switch {
 		case s.Mode != confirm:
 			return ""
-		case !pl.rule.known:
-			return s.Text
+		case pl.rule.known:
+			return "Your policy asks before " + tool + " in " + v.Level.String() + " conversations."
 		}
-		return "Your policy asks before " + tool + " in " + v.Level.String() + " conversations."
 	}
 	return s.Text
 }
@@ -107,26 +102,24 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 // came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who
 // started the run, and is empty where that is not known.
 func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause bool) {
-	label, calls := "", int64(0)
+	label, ago := "", ""
 	switch {
 	case view.Worst.Label != "" && view.Worst.Level == level:
-		label, calls = view.Worst.Label, view.Step-view.Worst.Step
+		label = view.Worst.Label
+		if calls := view.Step - view.Worst.Step; calls == 1 {
+			ago = " 1 call ago"
+		} else if calls > 1 {
+			ago = " " + strconv.FormatInt(calls, 10) + " calls ago"
+		}
 	case pl.Initiator.Level == level || pl.Birth == level:
 		label = pl.Initiator.Why
-	}
-	ago := ""
-	switch {
-	case label == "":
-		return "", false
-	case calls == 1:
-		ago = " 1 call ago"
-	case calls > 1:
-		ago = " " + strconv.FormatInt(calls, 10) + " calls ago"
 	}
 	tool, place, _ := strings.Cut(label, " ")
 	did := "used " + label
 	switch tool {
-	case "the", "someone", "this", "nobody":
+	case "":
+		return "", false
+	case "the", "someone", "this": // who started the run
 		return strings.ToUpper(label[:1]) + label[1:] + ago, true
 	case "web_search", "x_search":
 		did = "searched the web"

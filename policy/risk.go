@@ -29,37 +29,29 @@ const (
 // Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned,
 // see [Plan.Strangers].
 func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out []Risk) {
-	line, r := pl.Line, pl.rule
-	if line == nil {
-		line = &command.Line{}
+	line, r, s, writes := &command.Line{}, pl.rule, pl.policy.read(c), fileWriters[c.Tool]
+	outside := writes && slices.ContainsFunc(s.files, func(name string) bool {
+		return !relative(s.resolve(name)) && s.isOutside(name)
+	})
+	if pl.Line != nil {
+		line = pl.Line
+		s.in(line)
+		outside = line.Effect != command.Look && s.outside(line) != ""
 	}
-	s := read(c)
-	g := pl.policy.ground(c, s)
-	at := g.of(line)
-	files := []string(nil)
-	if fileWriters[c.Tool] {
-		files = s.files(c.Tool)
-	}
-	deletes := deleting.of(line) != nil ||
-		c.Tool == "apply_patch" &&
-			slices.ContainsFunc(s.args, func(a argument) bool { return strings.Contains(a.value, "*** Delete File:") })
+	deletes := deleting.of(line) != nil || c.Tool == "apply_patch" && strings.Contains(s.all, "*** Delete File:")
 	for _, one := range []struct {
 		risk Risk
 		so   bool
 	}{
 		{RunsDownloaded, line.Joined && line.Network},
 		{DeletesFiles, deletes},
-		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive(s.top("action")))},
+		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive.MatchString(s.top("action")))},
 		{Pays, r.money},
-		{ChangesSettings, r.dangerous || slices.ContainsFunc(pl.stages,
-			func(s stage) bool { return s.rule == settingsRule || s.rule == inputRule })},
+		{ChangesSettings, r.dangerous || pl.settings},
 		{Publishes, pl.policy.asks.of(line) != nil},
 		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},
 		{NewRecipient, stranger},
-		{OutsideWorkspace, line.Effect != command.Look && at.outside(line) != "" || slices.ContainsFunc(files,
-			func(name string) bool {
-				return !relative(g.resolve(name)) && g.isOutside(name)
-			})},
+		{OutsideWorkspace, outside},
 		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !fileWriters[r.name])},
 	} {
 		if one.so {
@@ -79,17 +71,12 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 	if view.Origins == nil || !known {
 		return nil
 	}
-	s := read(c)
-	for i := range s.args {
-		a := &s.args[i]
+	for _, a := range read(c).args {
+		top, from := topOf(a.path), view.Origins.At(a.path).From
 		isAddress := !strings.ContainsAny(a.value, " \n\t") &&
 			(strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
-		if !recipientParams[strings.ToLower(topOf(a.path))] ||
-			!isAddress && !slices.Contains(pl.Goes(), topOf(a.path)) {
-			continue
-		}
-		if from := view.Origins.At(a.path).From; (from == session.FromNowhere || from == session.FromTool) &&
-			!slices.Contains(out, a.value) {
+		if recipientParams[strings.ToLower(top)] && (isAddress || slices.Contains(pl.Goes(), top)) &&
+			(from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, a.value) {
 			out = append(out, a.value)
 		}
 	}
@@ -97,18 +84,16 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 }
 
 // recipientParams say whom a call reaches, in lower case.
-var recipientParams = setOfWords(
-	"to cc bcc target targets recipient recipients user userid chatid participant participants attendee attendees " +
-		"guests",
-)
+var recipientParams = setOfWords("to cc bcc target targets recipient recipients user userid chatid participant " +
+	"participants attendee attendees guests")
 
 // Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is
 // nil where there is no such message.
 func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
-	messages := c.OwnerMessages()
-	if len(messages) == 0 || !pl.Leaves {
+	if len(c.OwnerMessages()) == 0 || !pl.Leaves {
 		return nil
 	}
+	messages := strings.ToLower(strings.Join(c.OwnerMessages(), "\n"))
 	var addresses []string
 	if pl.Line != nil {
 		addresses = pl.Line.Words
@@ -122,11 +107,7 @@ func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
 			continue
 		}
 		host := hostOf(address)
-		if host != "" && !slices.Contains(out, host) &&
-			!slices.ContainsFunc(
-				messages,
-				func(m string) bool { return strings.Contains(strings.ToLower(m), domainOf(host)) },
-			) {
+		if host != "" && !slices.Contains(out, host) && !strings.Contains(messages, domainOf(host)) {
 			out = append(out, host)
 		}
 	}
@@ -140,9 +121,4 @@ func domainOf(host string) string {
 		labels = labels[n-2:]
 	}
 	return strings.Join(labels, ".")
-}
-
-// Unclear reports whether we don't know what a call does, or it sends something away.
-func (pl *Plan) Unclear() bool {
-	return !pl.rule.known || pl.Leaves || pl.Line != nil && pl.Line.Effect == command.Anything
 }

@@ -1,30 +1,85 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// origin is which rule gave a tool its mode at a level, before any tightening.
-type origin uint8
+// profile is what a Config is laid over.
+type profile struct {
+	name   string
+	policy taint.Row
+	from   taint.Level
+	strict bool
+}
 
 const (
-	byPolicy      origin = iota // the taint policy
-	byDangerous                 // the dangerous list
-	bySafe                      // the safe list
-	byOverrideAny               // the owner's override for "*"
-	byOverride                  // the owner's override naming the level
+	allow    = taint.Allow
+	confirm  = taint.Confirm
+	restrict = taint.Restrict
 )
 
-// table is a tool's row. From one stage to the next, modes only get stricter.
-type table struct {
-	origin [taint.Levels]origin
-	raw    taint.Row // as the first rule that says anything has it
-	stages []stage   // what changed it, so that a verdict can be explained
-	modes  taint.Row // after the last
+// profiles are the taint policies of seed 000: its default, its three examples laid over that default, and strict,
+// which has the default's modes and none of its leniencies.
+var profiles = []profile{
+	{"default", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external, false},
+	{"paranoid", taint.Row{allow, allow, allow, restrict, restrict, restrict}, external, false},
+	{"permissive", taint.Row{allow, allow, allow, allow, allow, confirm}, untrusted, false},
+	{"interactive", taint.Row{allow, allow, allow, confirm, confirm, restrict}, external, false},
+	{"strict", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external, true},
 }
+
+// Profiles lists the names that Config.Profile may have.
+func Profiles() (names []string) {
+	for _, p := range profiles {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func profileNamed(name string) (profile, bool) {
+	i := slices.Index(Profiles(), cmp.Or(name, "default"))
+	return profiles[max(i, 0)], i >= 0
+}
+
+// row is a mode for each level, with the rules that led to it. It only ever gets stricter.
+type row struct {
+	Modes taint.Row // the mode at each of the six levels
+	why   [taint.Levels][]Step
+}
+
+// tighten makes the row at least as strict as another. The text is a sentence, or the beginning of one that ends with
+// what happens.
+func (r *row) tighten(rule, text string, to taint.Row) {
+	for l, mode := range to {
+		if mode > r.Modes[l] {
+			r.set(taint.Level(l), rule, text, mode)
+		}
+	}
+}
+
+func (r *row) set(l taint.Level, rule, text string, mode taint.Mode) {
+	if !strings.HasSuffix(text, ".") {
+		text += ", so " + outcomes[mode] + "."
+	}
+	r.Modes[l], r.why[l] = mode, append(slices.Clip(r.why[l]), Step{rule, text, mode})
+}
+
+// close makes the row never more permissive for less trusted content, and names the levels that it had to tighten.
+func (r *row) close() []taint.Level {
+	closed, tightened := r.Modes.Closed()
+	r.tighten("closed", "Your policy is as strict here as in more trusted conversations", closed)
+	return tightened
+}
+
+// verbs are what a policy does to a call in each mode, before the name of a tool.
+var verbs = [...]string{allow: "allows", confirm: "asks before", restrict: "blocks"}
+
+// outcomes are what a mode means for the call, as the end of a sentence.
+var outcomes = [...]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
 
 // layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it.
 type layer struct {
@@ -44,95 +99,94 @@ func (t *TaintPolicy) byLevel() [taint.Levels]*taint.Mode {
 
 // over lays o on top of under, level by level.
 func (o override) over(under override) override {
-	if o.any == nil {
-		o.any = under.any
-	}
-	for i, m := range o.at {
-		if m == nil {
-			o.at[i] = under.at[i]
-		}
+	o.any = cmp.Or(o.any, under.any)
+	for i := range o.at {
+		o.at[i] = cmp.Or(o.at[i], under.at[i])
 	}
 	return o
 }
 
-// first is the first rule that says anything about a tool at a level.
-func (l *layer) first(f *facts, lvl taint.Level) (taint.Mode, origin) {
-	o := l.overrides[f.name]
-	switch {
-	case o.at[lvl] != nil:
-		return *o.at[lvl], byOverride
+// first is what the first rule says that says anything about a tool at a level.
+func (l *layer) first(f *facts, lvl taint.Level) Step {
+	o, tool, at := l.overrides[f.name], f.called(), " in "+lvl.String()+" conversations."
+	it := strings.Replace(tool, "this tool", "This tool", 1)
+	switch m := o.at[lvl]; {
+	case m != nil:
+		return Step{"override", "Your override " + verbs[*m] + " " + tool + at, *m}
 	case o.any != nil:
-		return *o.any, byOverrideAny
+		return Step{"override", "Your override " + verbs[*o.any] + " " + tool + " at every level.", *o.any}
 	case f.safe:
-		return allow, bySafe
+		return Step{"safe", it + " is on the safe list: it " + f.reason + ".", allow}
 	case f.dangerous:
-		return confirm, byDangerous
-	default:
-		return l.policy[lvl], byPolicy
+		because := it + " is on the dangerous list (it " + f.reason + "), so you are asked at every level."
+		return Step{"dangerous", because, confirm}
 	}
+	m, begin := l.policy[lvl], "Your policy "
+	if !f.known {
+		begin, tool = "We don't know this tool. Your policy ", "such tools"
+	}
+	return Step{"taintPolicy", begin + verbs[m] + " " + tool + at, m}
 }
 
-// table works out a tool's row and names the levels that had to be tightened to keep it monotone.
-func (l *layer) table(f *facts, from taint.Level, strict bool) (table, []taint.Level) {
-	var t table
+// row works out a tool's row. asks are the levels at which an override or the dangerous list wants a person or refuses:
+// what it says of a more trusted level holds for the less trusted ones. loose are those that had to be tightened to
+// keep the row monotone.
+func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose []taint.Level) {
 	for _, lvl := range taint.All() {
-		t.raw[lvl], t.origin[lvl] = l.first(f, lvl)
+		s := l.first(f, lvl)
+		r.Modes[lvl], r.why[lvl] = s.Mode, []Step{s}
+		asks[lvl] = s.Mode != allow && s.Rule != "taintPolicy" || lvl > 0 && asks[lvl-1]
 	}
-	t.modes = t.raw
-	early := t.close()
-	escalated := t.modes
-	for lvl := from; lvl <= untrusted; lvl++ {
-		if t.origin[lvl] != byOverride && (f.sink && !f.safe || strict && f.strictSink) {
+	loose = r.close()
+	escalated := r.Modes
+	for lvl := b.from; lvl <= untrusted; lvl++ {
+		if l.overrides[f.name].at[lvl] == nil && (f.sink && !f.safe || b.profile.strict && f.strictSink) {
 			escalated[lvl] = taint.Stricter(escalated[lvl], confirm)
 		}
 	}
-	t.add(escalation, "Outside content could make the agent use "+f.called(), escalated)
-	return t, append(early, t.close()...) // a level that an override names may now be freer than a more trusted one
+	r.tighten(escalation, "Outside content could make the agent use "+f.called(), escalated)
+	return r, asks, append(loose, r.close()...) // a level that an override names may now be freer than one above it
 }
 
-// close makes the row never more permissive for less trusted content.
-func (t *table) close() []taint.Level {
-	closed, tightened := t.modes.Closed()
-	t.add("closed", "Your policy is as strict here as in more trusted conversations", closed)
-	return tightened
-}
-
-func (t *table) add(rule, text string, modes taint.Row) {
-	if modes != t.modes {
-		t.modes, t.stages = modes, append(slices.Clip(t.stages), stage{rule, text, modes})
+// rule works out what holds for a tool by one layer and scope.
+func (b *builder) rule(path string, l *layer, s *scope, f *facts) *rule {
+	r := &rule{facts: *f, inScope: s.holds(f.name)}
+	var loose []taint.Level
+	if r.row, r.asks, loose = b.row(l, f); len(loose) > 0 {
+		b.loosened(path+"toolOverrides."+f.name, f.name, loose)
 	}
-}
-
-// set returns row with the levels that p names replaced.
-func (t *TaintPolicy) set(row taint.Row) taint.Row {
-	for lvl, m := range t.byLevel() {
-		if m != nil {
-			row[lvl] = *m
-		}
+	as := *f
+	as.sink, as.safe = true, false
+	acting, _, _ := b.row(l, &as)
+	r.acting = acting.Modes
+	if f.annotated && !f.destructive {
+		as.annotated, as.traits = false, traits{safe: true, strictSink: true, leaves: true}
+		as.reason = "only reads, as its server says, which you trust in that"
+		r.reading = b.rule(path, l, s, &as)
 	}
-	return row
+	return r
 }
 
-// tightened makes a tool's rules those of the stricter of two sets.
+// tightened is the stricter of two rules for a tool.
 func (r *rule) tightened(other *rule, why string) *rule {
-	c := *r
-	c.inScope = c.inScope || other.inScope
-	c.table.add("agent", why, c.table.modes.Stricter(other.table.modes))
-	c.sinkModes, c.getting = c.sinkModes.Stricter(other.sinkModes), c.getting.Stricter(other.getting)
-	c.looking = c.looking.Stricter(other.looking)
+	both := *r
+	both.inScope = r.inScope || other.inScope
+	both.tighten("agent", why, other.Modes)
+	both.acting = r.acting.Stricter(other.acting)
 	for l, asks := range other.asks {
-		c.asks[l] = c.asks[l] || asks
+		both.asks[l] = both.asks[l] || asks
 	}
 	if r.reading != nil && other.reading != nil {
-		c.reading = r.reading.tightened(other.reading, why)
+		both.reading = r.reading.tightened(other.reading, why)
 	}
-	return &c
+	return &both
 }
 
-func levelNames(levels []taint.Level) string {
-	names := make([]string, 0, len(levels))
-	for _, l := range slices.Compact(levels) {
-		names = append(names, l.String())
+// tightened are the stricter rules of two sets.
+func (s *ruleset) tightened(o *ruleset, why string) *ruleset {
+	both := &ruleset{rules: make(map[string]*rule, len(s.rules)), cap: min(s.cap, o.cap)}
+	for name, r := range s.rules {
+		both.rules[name] = r.tightened(o.rules[name], why)
 	}
-	return strings.Join(names, ", ")
+	return both
 }

@@ -9,8 +9,13 @@ import (
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// said is what the params of a call say.
+// said is a call, what its params say, and where it works.
 type said struct {
+	*toolcall.Call
+	ground // of the call, until its command is read; then of that
+
+	base     string   // where the call starts, before its command goes elsewhere
+	files    []string // that it names
 	args     []argument
 	names    []string // of the members at the top, as they are written
 	all      string   // each value, then each name, then the tool's, with a zero byte between them
@@ -24,6 +29,14 @@ type argument struct {
 	name   string // of the member that it is in, in small letters and without the characters that set words apart
 	value  string
 	isText bool
+}
+
+// read reads the params of a call.
+func (p *Policy) read(c *toolcall.Call) *said {
+	s := read(c)
+	s.Call, s.ground = c, p.groundOf(c, s.args)
+	s.files = filesOf(c.Tool, s.args)
+	return s
 }
 
 func read(c *toolcall.Call) *said {

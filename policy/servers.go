@@ -27,11 +27,46 @@ type Server struct {
 // serverPrefix begins the names of tools of servers: mcp__server__tool.
 const serverPrefix = "mcp__"
 
+// A client of MCP also reads resources and gets prompts. The gate asks about that by the names of the requests:
+// mcp__files__resources/read. Of those nothing is known: the address may say what the agent has read elsewhere. Where
+// all that the request says is the address or name of something that the server itself has listed, the gate adds
+// _listed: the server learns nothing but that. No tool has such a name: the gate refuses it.
+const (
+	listedEnd = "_listed"
+	allListed = "(listed)__" // after the prefix of a server or of none: all such requests
+	anyServer = serverPrefix + "__"
+)
+
+// listable are the requests of which the gate says it.
+var listable = setOfWords("resources/read resources/subscribe resources/unsubscribe prompts/get")
+
 // serverOf is the name under which a server's tools are known as a whole, where a tool is one of a server's.
 func serverOf(tool string) (string, bool) {
 	rest, ok := strings.CutPrefix(tool, serverPrefix)
 	server, _, found := strings.Cut(rest, "__")
 	return serverPrefix + server + "__", ok && found && server != ""
+}
+
+// standIns are the rows that hold for a tool of a server's that has none of its own; the first that there is counts.
+func standIns(tool string) []string {
+	server, served := serverOf(tool)
+	if !served {
+		return nil
+	}
+	request, listed := strings.CutSuffix(tool, listedEnd)
+	if listed && listable[strings.TrimPrefix(request, server)] {
+		return []string{request, server + allListed, anyServer + allListed}
+	}
+	return []string{server}
+}
+
+func firstOf[T any](from map[string]*T, names []string) *T {
+	for _, name := range names {
+		if from[name] != nil {
+			return from[name]
+		}
+	}
+	return nil
 }
 
 // byNameOnly is what holds of a tool whose server the owner's config does not name, since a file in a repository may
@@ -46,10 +81,10 @@ func byNameOnly(f facts) facts {
 // readServers lays what the owner says of servers over the shipped table.
 func (b *builder) readServers() {
 	for _, key := range slices.Sorted(maps.Keys(b.config.MCP.Servers)) {
-		path, said, name := "mcp.servers."+key, b.config.MCP.Servers[key], strings.ToLower(key)
-		all, ok := serverOf(serverPrefix + name + "__")
+		path, said, all := "mcp.servers."+key, b.config.MCP.Servers[key], serverPrefix+strings.ToLower(key)+"__"
+		server, ok := serverOf(all)
 		switch {
-		case !ok || all != serverPrefix+name+"__" || strings.TrimSpace(name) != name || strings.Contains(name, "__"):
+		case !ok || server != all || strings.TrimSpace(key) != key:
 			b.fail(path, "is no name of a server: use the one in the middle of mcp__server__tool")
 			continue
 		case b.tools[all] != nil:
@@ -59,36 +94,28 @@ func (b *builder) readServers() {
 			b.fail(path, "says nothing: give it a trust or annotations: true")
 			continue
 		}
-		f := unknownTool
-		f.name, f.annotated = all, said.Annotations
-		if said.Trust != nil {
-			f.response, f.reason = *said.Trust, "you trust what its server returns as far as "+said.Trust.String()
-		}
-		b.tools[all], b.known[all] = &f, said.Trust != nil
-		b.addListed(all, f.response)
+		own := map[string]facts{all: unknownTool}
 		for name, known := range shipped {
 			if of, _ := serverOf(name); of == all {
-				own := *known
-				own.annotated = said.Annotations
-				if said.Trust != nil {
-					own.response = *said.Trust
-				}
-				b.tools[name] = &own
+				own[name] = *known
 			}
 		}
+		for name, f := range own {
+			f.name, f.annotated = name, said.Annotations
+			if said.Trust != nil {
+				f.response, f.known = *said.Trust, true
+			}
+			b.tools[name] = &f
+		}
+		b.addListed(all, b.tools[all].response)
 	}
 }
 
-// unknownFacts are those of a tool that is in no table. What the owner says of its server counts.
-func (b *builder) unknownFacts(name string) *facts {
-	f := unknownTool
-	if request, listed := cutListed(name); listed {
-		f = *firstOf(b.tools, listedNames(request)[1:])
-	} else if server, ok := serverOf(name); ok && b.tools[server] != nil {
-		f.response, f.annotated = b.tools[server].response, b.tools[server].annotated
-	}
-	f.name = name
-	return &f
+// addListed notes what requests for what a server has listed bring in.
+func (b *builder) addListed(server string, response taint.Level) {
+	name := server + allListed
+	b.tools[name] = &facts{name: name, response: response, traits: traits{safe: true}, known: true,
+		reason: "asks for what the server itself has listed"}
 }
 
 // believing is the rule for a call of a tool whose server says that it only reads, where the owner trusts the server in
@@ -98,53 +125,4 @@ func (r *rule) believing(h *toolcall.Hints) *rule {
 		return r.reading
 	}
 	return r
-}
-
-// A client of MCP also reads resources and gets prompts. The gate asks about that by the names of the requests:
-// mcp__files__resources/read. Of those nothing is known: the address may say what the agent has read elsewhere. Where
-// all that the request says is the address or name of something that the server itself has listed, the gate adds
-// _listed: the server learns nothing but that. No tool has such a name: the gate refuses it.
-const listedEnd = "_listed"
-
-// listable are the requests of which the gate says it.
-var listable = setOfWords("resources/read resources/subscribe resources/unsubscribe prompts/get")
-
-// allListed, after the prefix of a server or of none, is what such requests count as of which the owner says nothing.
-const (
-	allListed = "(listed)__"
-	anyServer = serverPrefix + "__"
-)
-
-// cutListed is the name of the request without the end which says that the server has listed what it is about.
-func cutListed(tool string) (request string, ok bool) {
-	request, ok = strings.CutSuffix(tool, listedEnd)
-	server, served := serverOf(request)
-	return request, ok && served && listable[strings.TrimPrefix(request, server)]
-}
-
-// addListed notes what requests for what a server has listed bring in.
-func (b *builder) addListed(server string, response taint.Level) {
-	name, reason := server+allListed, "asks for what the server itself has listed"
-	b.tools[name], b.known[name] = &facts{
-		name:     name,
-		response: response,
-		traits:   traits{safe: true},
-		reason:   reason,
-	}, true
-}
-
-// listedNames are what a request for what a server has listed counts as, the first that there is: what the owner says
-// of all such requests, or else what holds for all that servers list.
-func listedNames(request string) []string {
-	server, _ := serverOf(request)
-	return []string{request, server + allListed, anyServer + allListed}
-}
-
-func firstOf[T any](from map[string]*T, names []string) *T {
-	for _, name := range names {
-		if from[name] != nil {
-			return from[name]
-		}
-	}
-	return nil
 }

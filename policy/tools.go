@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,23 +17,19 @@ type facts struct {
 	name     string
 	response taint.Level // what its answer brings into the conversation
 	traits
-	reason    string // why, as the end of "It …"
-	labels    labels
-	card      Card
-	annotated bool // its owner trusts what its server says of it
+	reason       string       // why, as the end of "It …"
+	destinations []string     // the params that say where a call goes; nil: unknown
+	content      []string     // the params in which calls that go to the same place may differ
+	trust        []*trustRule // the owner's, by what a call names
+	card         Card
+	known        bool // somebody has said something of it: our table, or the owner
+	annotated    bool // its owner trusts what its server says of it
 }
 
 // traits are what a tool does: tools.txt explains them.
 type traits struct {
 	safe, strictSink, sink, dangerous, destructive, money, secret, leaves bool
 	commands, runs, open, looks, opens, shows, wrapper                    bool
-}
-
-// labels are what a call's arguments mean, for a tool.
-type labels struct {
-	destinations []string // nil: unknown
-	content      []string // what may differ between calls that go to the same place
-	writes       bool     // all that it does is to write to people
 }
 
 // Card is how the first line of a card says what a call of a tool does.
@@ -51,11 +48,8 @@ func CardOf(tool string) (Card, bool) {
 }
 
 // unknownTool is any tool that is not in the table: both source and sink.
-var unknownTool = facts{
-	response: untrusted,
-	traits:   traits{sink: true, commands: true, leaves: true},
-	reason:   "nothing is known of it",
-}
+var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands: true, leaves: true},
+	reason: "nothing is known of it"}
 
 const (
 	system    = taint.System
@@ -95,25 +89,34 @@ func (t *traits) set(word string) bool {
 // readTable reads tools.txt and refuses what it can't read.
 func readTable(text string) (map[string]*facts, error) {
 	table, above, n := map[string]*facts{}, facts{}, 0
+	add := func(f facts, name string) error {
+		if table[name] != nil {
+			return fmt.Errorf("%s is there twice", name)
+		}
+		f.name = name
+		table[name] = &f
+		return nil
+	}
 	for line := range strings.Lines(text) {
 		n++
-		words := strings.Fields(line)
-		var err error
+		words, err := strings.Fields(line), error(nil)
+		server := strings.HasSuffix(above.name, "__")
 		switch {
 		case len(words) == 0 || line[0] == '#':
-			continue
 		case line[0] != ' ':
 			if above, err = readRow(line); err == nil && !strings.HasSuffix(above.name, "__") {
-				err = addRow(table, above, above.name)
+				err = add(above, above.name)
 			}
-		case strings.HasSuffix(above.name, "__"):
+		case server:
 			for _, tool := range words {
-				if err == nil {
-					err = addRow(table, above, above.name+tool)
-				}
+				err = cmp.Or(err, add(above, above.name+tool))
 			}
-		case table[above.name] == nil || !table[above.name].labels.read(words):
-			err = fmt.Errorf("want a row, or \"to:\" or \"says:\" below one")
+		case table[above.name] != nil && words[0] == "to:":
+			table[above.name].destinations = append(table[above.name].destinations, words[1:]...)
+		case table[above.name] != nil && words[0] == "says:":
+			table[above.name].content = append(table[above.name].content, words[1:]...)
+		default:
+			err = errors.New("want a row, or \"to:\" or \"says:\" below one")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("policy: tools.txt:%d: %w", n, err)
@@ -130,9 +133,9 @@ func readRow(line string) (f facts, err error) {
 		cells = append(cells, "-")
 	}
 	if len(cells) != 5 || slices.Contains(cells, "") {
-		return f, fmt.Errorf("want `tool | level | words | why | card`")
+		return f, errors.New("want `tool | level | words | why | card`")
 	}
-	f.name, f.reason, f.card = cells[0], cells[3], readCard(cells[4])
+	f.name, f.reason, f.card, f.known = cells[0], cells[3], readCard(cells[4]), true
 	if f.reason == "-" {
 		f.reason = strings.ToLower(f.card.Alone)
 	}
@@ -147,15 +150,16 @@ func readRow(line string) (f facts, err error) {
 // readCard reads `Says {argument} {argument} / Alone`.
 func readCard(cell string) (c Card) {
 	cell, c.Alone, _ = strings.Cut(cell, " / ")
-	says, slots, _ := strings.Cut(cell, " {")
-	for slot := range strings.SplitSeq(strings.TrimSuffix(slots, "}"), "} {") {
+	says, slots, found := strings.Cut(cell, " {")
+	if found {
+		c.Says, c.Slots = says, strings.Split(strings.TrimSuffix(slots, "}"), "} {")
+	}
+	for i, slot := range c.Slots {
 		names := strings.Fields(slot)
-		for i, name := range names {
-			names[i] = cmp.Or(manyNames[name], name)
+		for n, name := range names {
+			names[n] = cmp.Or(manyNames[name], name)
 		}
-		if slots != "" {
-			c.Says, c.Slots = says, append(c.Slots, strings.Join(names, " "))
-		}
+		c.Slots[i] = strings.Join(names, " ")
 	}
 	if c.Alone == "" {
 		c.Alone = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(says, ":"), " for"), " to")
@@ -170,27 +174,6 @@ var manyNames = map[string]string{
 		"sessionKey",
 }
 
-func addRow(table map[string]*facts, f facts, name string) error {
-	if table[name] != nil {
-		return fmt.Errorf("%s is there twice", name)
-	}
-	f.name = name
-	table[name] = &f
-	return nil
-}
-
-// read reads a line below the row of a tool.
-func (l *labels) read(words []string) bool {
-	switch words[0] {
-	case "to:":
-		l.destinations = append(l.destinations, words[1:]...)
-	case "says:":
-		l.content = append(l.content, words[1:]...)
-	}
-	l.writes = l.destinations != nil
-	return words[0] == "to:" || words[0] == "says:"
-}
-
 // isServed reports whether the table has it as a tool of a well-known server.
 func isServed(name string) bool { return shipped[name] != nil && strings.HasPrefix(name, serverPrefix) }
 
@@ -198,4 +181,13 @@ func isServed(name string) bool { return shipped[name] != nil && strings.HasPref
 func IsShipped(name string) bool {
 	name = toolcall.Canonical(name)
 	return shipped[name] != nil && !isServed(name)
+}
+
+// called is what the tool is called in a sentence. The name of a tool that nothing names is the caller's text, and
+// stays out of it.
+func (f *facts) called() string {
+	if f.name == "" || strings.HasSuffix(f.name, "__") { // nothing, or all tools of a server
+		return "this tool"
+	}
+	return f.name
 }

@@ -2,13 +2,12 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
@@ -30,8 +29,11 @@ type trustRule struct {
 	level      taint.Level
 }
 
-// readRules reads the owner's rules and directories.
-func (b *builder) readRules() {
+// readTrust reads the owner's levels of tools, rules and directories.
+func (b *builder) readTrust() {
+	for key, name := range b.named("trust.tools", slices.Sorted(maps.Keys(b.config.Trust.Tools))) {
+		b.tools[name].response, b.tools[name].shows = b.config.Trust.Tools[key], false
+	}
 	for i, d := range b.config.Trust.Directories {
 		clean, ok := cleanPath(d)
 		if !ok || relative(clean) {
@@ -56,42 +58,58 @@ func (b *builder) readRule(at string, c *TrustRule) {
 	case c.Path != "" && !isPath:
 		b.fail(at+".path", "is no path")
 	default:
-		b.trust[name] = append(b.trust[name], &trustRule{strings.ToLower(c.Host), clean, *c.Level})
+		f := b.tools[name]
+		f.trust = append(f.trust, &trustRule{strings.ToLower(c.Host), clean, *c.Level})
 	}
 }
 
-var (
-	// sending are the actions of message that read nothing.
-	sending = setOfWords("send reply react broadcast edit")
-	// placeReaders return what is in the file or directory that they are given.
-	placeReaders = setOfWords("read read_file ls file_fetch dir_list dir_fetch")
-)
+// bringsIn works out what the call brings in, and what of its arguments makes it act, fetch or leave.
+func (pl *Plan) bringsIn(s *said) {
+	name, runtime, before := pl.rule.name, s.top("runtime"), pl.Raise
+	ruled := pl.apply(s)
+	if ruled = ruled || pl.Raise != before; pl.rule.opens {
+		pl.opens(s, ruled)
+	}
+	fetches := pl.Line != nil && pl.Line.Network
+	switch {
+	case fetches:
+		pl.Raise = untrusted
+	case !ruled && pl.readsOthers(s), pl.Reach.BlindRead, name == "nodes" && shownByDevice[s.top("action")]:
+		pl.Raise = taint.Worse(pl.Raise, external)
+	case name == "sessions_spawn" && runtime != "" && runtime != "subagent":
+		pl.Raise = taint.Worse(pl.Raise, shared) // this gateway is not asked about tools of another runtime's agent
+	}
+	pl.acts(s, ruled)
+	if pl.Raise == system {
+		return
+	}
+	if pl.Source = s.label(); fetches && len(pl.Line.Programs) == 1 && pl.Source == s.Tool {
+		program, _, _ := strings.Cut(pl.Line.Programs[0], " ")
+		pl.Source = bounded(s.Tool, program)
+	}
+}
 
 // apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it
 // does.
-func (pl *Plan) apply(s *said) (told bool) {
+func (pl *Plan) apply(s *said) (ruled bool) {
+	file := s.filePath()
+	clean, isPath := cleanPath(file)
 	for _, r := range pl.rule.trust {
-		if r.fits(s) {
+		if (r.host == "" || r.hasHost(s)) && (r.path == "" || isPath && below(clean, r.path)) {
 			pl.Raise = r.level
 			return true
 		}
 	}
-	name, before := pl.rule.name, pl.Raise
-	switch {
+	switch name := pl.rule.name; {
 	case name == "message" && sending[strings.ToLower(strings.TrimSpace(s.top("action")))]:
 		pl.Raise = system
 	case pl.policy.inside == nil || !placeReaders[name]:
-	case !within(filePath(s), pl.policy.inside):
+	case !within(file, pl.policy.inside):
 		pl.Raise = taint.Worse(pl.Raise, external)
 	case name == "read_file":
 		pl.Raise = local
 	}
-	return pl.Raise != before
-}
-
-func (r *trustRule) fits(s *said) bool {
-	clean, isPath := cleanPath(filePath(s))
-	return (r.host == "" || r.hasHost(s)) && (r.path == "" || isPath && below(clean, r.path))
+	return false
 }
 
 // hasHost reports whether the call names this host and no other.
@@ -123,8 +141,7 @@ func sameHost(rule, host string) bool {
 }
 
 // filePath is the one file that a call names, or "" if there is none or several.
-func filePath(s *said) string {
-	name := ""
+func (s *said) filePath() (name string) {
 	for _, p := range pathParams {
 		v := s.top(p)
 		switch {
@@ -138,132 +155,32 @@ func filePath(s *said) string {
 	return name
 }
 
-// within reports whether a path is one of the owner's directories or below one. What is
-// relative is the agent's own workspace; what could lead out of it is not.
-func within(name string, places []string) bool {
-	clean, ok := cleanPath(name)
-	if !ok {
-		return false
-	}
-	return relative(clean) || slices.ContainsFunc(places, func(p string) bool {
-		return below(clean, p) ||
-			strings.HasPrefix(clean, "~/") != strings.HasPrefix(p, "~/") && below(byHome(clean), byHome(p))
-	})
-}
-
-// byHome is a path below somebody's home directory as one below ~: the owner may write ~/work, and the agent
-// /home/ann/work.
-func byHome(clean string) string {
-	if rest, ok := strings.CutPrefix(clean, "/root/"); ok {
-		return "~/" + rest
-	}
-	for _, homes := range []string{"/home/", "/Users/"} {
-		if rest, ok := strings.CutPrefix(clean, homes); ok {
-			_, rest, _ = strings.Cut(rest, "/")
-			return "~/" + rest
-		}
-	}
-	return clean
-}
-
-func below(clean, place string) bool {
-	rest, found := strings.CutPrefix(clean, strings.TrimSuffix(place, "/"))
-	return clean == place || found && strings.HasPrefix(rest, "/")
-}
-
-func relative(clean string) bool {
-	return !strings.HasPrefix(clean, "/") && !strings.HasPrefix(clean, "~")
-}
-
-// cleanPath takes away what makes no difference. A path that goes up, or is spelled
-// in a way that only a shell or a browser understands, is none. OpenClaw drops an @ before it.
-func cleanPath(name string) (string, bool) {
-	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
-	goesUp := name == ".." || strings.HasPrefix(name, "../") || strings.HasSuffix(name, "/..") ||
-		strings.Contains(name, "/../")
-	if name == "" || goesUp || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") {
-		return "", false
-	}
-	return path.Clean(name), true
-}
-
-// sees works out what the call brings in, and what of its arguments makes it act, fetch or leave.
-func (pl *Plan) sees(c *toolcall.Call, s *said, g ground) {
-	told := pl.apply(s)
-	if pl.rule.opens {
-		pl.opens(s, g, told)
-	}
-	if pl.Line != nil && pl.Line.Network {
-		pl.Raise = untrusted
-	} else if !told && (fileReaders[pl.rule.name] || pl.Line != nil) && pl.readsOthers(s, g) {
-		pl.Raise = taint.Worse(pl.Raise, external)
-	}
-	if pl.Reach.BlindRead || pl.rule.name == "nodes" && shownByDevice[s.top("action")] {
-		pl.Raise = taint.Worse(pl.Raise, external)
-	}
-	if runtime := s.top("runtime"); pl.rule.name == "sessions_spawn" && runtime != "" && runtime != "subagent" {
-		pl.Raise = taint.Worse(
-			pl.Raise,
-			shared,
-		) // an agent of another runtime has tools that this gateway is not asked about
-	}
-	pl.acts(c, s, told)
-	if pl.Raise > system {
-		pl.Source = s.label(c.Tool)
-		if pl.Line != nil && pl.Line.Network && len(pl.Line.Programs) == 1 && pl.Source == c.Tool {
-			name, _, _ := strings.Cut(pl.Line.Programs[0], " ")
-			pl.Source = bounded(c.Tool, name)
-		}
-	}
-}
-
-// shownByDevice are actions of nodes that bring in what a screen or a camera shows.
-var shownByDevice = map[string]bool{
-	"notifications_list": true, "screen_snapshot": true, "screen_record": true, "camera_snap": true,
-	"camera_clip": true, "photos_latest": true,
-}
-
 // opens says what a tool brings in that looks at what it is given the path or the address of. An address makes the call
-// one of
-// web_fetch by another name. What a model is asked about it goes to a service.
-func (pl *Plan) opens(s *said, g ground, told bool) {
+// one of web_fetch by another name. What a model is asked about it goes to a service.
+func (pl *Plan) opens(s *said, ruled bool) {
 	files, elsewhere, gets := 0, false, false
 	for i := range s.args {
 		a := &s.args[i]
-		switch {
-		case isAddress(a.value):
-			gets = true
-		case a.name == "prompt" && strings.TrimSpace(a.value) != "":
-			pl.Leaves = true
-		}
+		gets = gets || isAddress(a.value)
+		pl.Leaves = pl.Leaves || a.name == "prompt" && strings.TrimSpace(a.value) != ""
 		if fileParams[a.name] || addressParams[a.name] {
-			files++
-			elsewhere = elsewhere || !g.holds(a.value) && !inWorkspace(a.value)
+			clean, ok := cleanPath(a.value)
+			here := ok && (relative(clean) || strings.Contains(clean, "/.openclaw/workspace/")) || s.holds(a.value)
+			files, elsewhere = files+1, elsewhere || !here
 		}
 	}
 	switch {
 	case gets:
 		pl.Leaves, pl.Raise = true, untrusted
-		pl.tighten(
-			escalation,
-			"This call of "+pl.rule.called()+" fetches an address, which can carry data out",
-			pl.rule.getting,
-		)
+		if pl.policy.strict {
+			text := "This call of " + pl.rule.called() + " fetches an address, which can carry data out"
+			pl.tighten(escalation, text, pl.rule.acting)
+		}
 	case elsewhere && pl.policy.inside != nil:
 		pl.Raise = taint.Worse(pl.Raise, external)
-	case pl.rule.shows && files > 0 && !elsewhere && !told:
+	case pl.rule.shows && files > 0 && !elsewhere && !ruled:
 		pl.Raise = local // as any other file that the agent reads there
 	}
-}
-
-var addressParams = setOf("address params")
-
-// inWorkspace reports whether a file is in the agent's workspace where that is not named: a path that is relative and
-// does not
-// lead out, or one in the directory that OpenClaw makes.
-func inWorkspace(name string) bool {
-	clean, ok := cleanPath(name)
-	return ok && (relative(clean) || strings.Contains(clean, "/.openclaw/workspace/"))
 }
 
 // isAddress reports whether a text is or holds an address that could be fetched. What looks like one counts.
@@ -277,64 +194,69 @@ func isAddress(value string) bool {
 }
 
 // readsOthers reports whether the call reads a file that others wrote, or one that is not the owner's where the owner
-// says
-// which are.
-func (pl *Plan) readsOthers(s *said, g ground) bool {
+// says which are.
+func (pl *Plan) readsOthers(s *said) bool {
 	if pl.Line == nil {
-		return slices.ContainsFunc(s.files(pl.rule.name), g.fromOthers)
+		return fileReaders[pl.rule.name] && slices.ContainsFunc(s.files, s.fromOthers)
 	}
-	at := g.of(pl.Line)
 	inStart := false
 	for _, word := range pl.Line.Words {
 		if !strings.ContainsAny(word, "./~$\\") && !othersWrote.names[strings.ToLower(word)] &&
-			!strings.Contains(at.start, "/.") {
+			!strings.Contains(s.start, "/.") {
 			inStart = true // most words name nothing, or what is where it starts
-		} else if at.fromOthers(word) {
+		} else if s.fromOthers(word) {
 			return true
 		}
 	}
-	return inStart && at.fromOthers(".") || len(pl.policy.inside) > 0 && at.outside(pl.Line) != ""
+	return inStart && s.fromOthers(".") || len(pl.policy.inside) > 0 && s.outside(pl.Line) != ""
 }
 
 // acts finds what in a call of a tool that only looks does more than to look.
-func (pl *Plan) acts(c *toolcall.Call, s *said, told bool) {
-	by := ""
-	fetches := pl.rule.name == "web_fetch" || pl.rule.opens && pl.Raise == untrusted
-	switch h := &c.Hints; {
+func (pl *Plan) acts(s *said, ruled bool) {
+	by, name := "", pl.rule.name
+	switch h := &s.Hints; {
 	case h.Acts():
 		by = "what its tool says of itself"
 	case strings.TrimSpace(s.top("gatewayUrl")) != "":
 		by, pl.Leaves, pl.Raise = "its gatewayUrl", true, untrusted
-	case pl.rule.name == "session_status" && strings.TrimSpace(s.top("model")) != "":
+	case name == "session_status" && strings.TrimSpace(s.top("model")) != "":
 		by = "the model that it sets"
-	case pl.rule.name == "web_fetch" && slices.ContainsFunc(s.names,
-		func(name string) bool { return !pageParams[name] }):
+	case name == "web_fetch" && slices.ContainsFunc(s.names, func(name string) bool { return !pageParams[name] }):
 		by = "an argument that we don't know"
-	case fetches && !told && slices.ContainsFunc(s.args, namesPrivate):
+	case (name == "web_fetch" || pl.rule.opens && pl.Raise == untrusted) && !ruled &&
+		slices.ContainsFunc(s.args, namesPrivate):
 		by = "its address, which may be in your own network"
-	case strings.HasPrefix(pl.rule.name, serverPrefix) && pl.rule.safe && pl.saves(s):
+	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves(s):
 		by = "the file that it writes"
-	case pathTools[pl.rule.name] && c.Context.Platform != "linux" && c.Context.Platform != "darwin" &&
-		!strings.HasPrefix(c.Context.Workspace, "/") &&
-		slices.ContainsFunc(s.files(pl.rule.name), namesShare):
+	case pathTools[name] && s.Context.Platform != "linux" && s.Context.Platform != "darwin" &&
+		!strings.HasPrefix(s.Context.Workspace, "/") && slices.ContainsFunc(s.files, namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
 	clones := s.top("projectGitUrl") != "" // a session that starts with a repository fetches that
-	if c.Hints.Outside() || clones {
+	if pl.Leaves = pl.Leaves || clones; clones || s.Hints.Outside() {
 		pl.Raise = untrusted
 	}
-	pl.Leaves = pl.Leaves || clones
 	if by != "" && !pl.sink {
 		pl.sink = true
-		pl.tighten(escalation, "This call of "+pl.rule.called()+" acts by "+by, pl.rule.sinkModes)
+		pl.tighten(escalation, "This call of "+pl.rule.called()+" acts by "+by, pl.rule.acting)
 	}
 }
 
 var (
+	addressParams = setOf("address params")
+	// sending are the actions of message that read nothing.
+	sending = setOfWords("send reply react broadcast edit")
+	// placeReaders return what is in the file or directory that they are given.
+	placeReaders = setOfWords("read read_file ls file_fetch dir_list dir_fetch")
 	// pageParams are the arguments of web_fetch in OpenClaw and the coding agents. With another it may send something.
 	pageParams = setOfWords("url urls prompt format timeout timeoutMs extractMode maxChars offset")
 	// pathTools look at what they are given the path of.
 	pathTools = setOfWords("read ls glob grep memory_get image view_image pdf")
+	// shownByDevice are actions of nodes that bring in what a screen or a camera shows.
+	shownByDevice = setOfWords("notifications_list screen_snapshot screen_record camera_snap camera_clip photos_latest")
+	// privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
+	privateEndings = strings.Fields(`.local .localhost .localdomain .internal .intranet .lan .home .corp .private .onion
+		.arpa .svc .cluster .fritz.box .nip.io .sslip.io .localtest.me .lvh.me .vcap.me`)
 )
 
 // namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
@@ -346,15 +268,13 @@ func namesShare(name string) bool {
 // namesPrivate reports whether an argument is, or a text for a model has, an address that is no page under a public
 // name.
 func namesPrivate(a argument) bool {
-	if a.name == "url" && !strings.Contains(a.value, "://") && !isAddress(a.value) {
+	if a.name == "url" && !isAddress(a.value) {
 		a.value = "https://" + a.value
 	}
-	return slices.ContainsFunc(
-		strings.FieldsFunc(a.value, func(c rune) bool { return c <= ' ' || strings.ContainsRune("<>\"'`()[]", c) }),
-		func(word string) bool {
-			return isAddress(word) && !isPage(strings.TrimRight(word, ".,;:!?"))
-		},
-	)
+	words := strings.FieldsFunc(a.value, func(c rune) bool { return c <= ' ' || strings.ContainsRune("<>\"'`()[]", c) })
+	return slices.ContainsFunc(words, func(word string) bool {
+		return isAddress(word) && !isPage(strings.TrimRight(word, ".,;:!?"))
+	})
 }
 
 // isPage reports whether an address is a page under a public name. One in the owner's own network may do something when
@@ -369,9 +289,3 @@ func isPage(address string) bool {
 	return strings.Contains(host, ".") && last != "" && last[0] >= 'a' && last[0] <= 'z' &&
 		!slices.ContainsFunc(privateEndings, func(end string) bool { return strings.HasSuffix("."+host, end) })
 }
-
-// privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
-var privateEndings = strings.Fields(
-	`.local .localhost .localdomain .internal .intranet .lan .home .corp .private .onion .arpa .svc .cluster
-	.fritz.box .nip.io .sslip.io .localtest.me .lvh.me .vcap.me`,
-)
