@@ -97,7 +97,7 @@ func (r *reader) line(text string) Line {
 
 // text reads all words and commands, wherever they stand. Only lists and pipelines of simple commands are known.
 func (r *reader) text(text string) { //nolint:gocognit // one switch over the nodes of a line, read top to bottom
-	if r.left -= len(text); r.left < 0 {
+	if r.left -= len(text); r.left < 0 || r.plain(text) {
 		return
 	}
 	file := parse(text)
@@ -151,6 +151,42 @@ func (r *reader) text(text string) { //nolint:gocognit // one switch over the no
 	} else if r.Dir != "" && leaves {
 		r.judge([]string{"cd"})
 	}
+}
+
+// plain reads a line that is known and has nothing but plain words, && and |, with one blank between them. It needs no
+// parser, which would say the same: to a shell, no word with which a known command begins has another meaning.
+func (r *reader) plain(text string) bool {
+	if r.quoted > 0 || len(text) > longest {
+		return false
+	}
+	words, from, line := strings.Split(text, " "), 0, Line{}
+	for i := 0; i <= len(words); i++ {
+		end := i == len(words)
+		if !end && words[i] != "&&" && words[i] != "|" {
+			if !isPlain(words[i]) {
+				return false
+			}
+			continue
+		}
+		one := words[from:i:i]
+		if from == 0 && !end && words[i] == "&&" && goes(one) {
+			line.Dir = one[1]
+		} else if effect, files := lookup(one); effect >= install {
+			return false
+		} else {
+			line.Effect, line.Paths = max(line.Effect, effect), append(line.Paths, files...)
+		}
+		line.Commands, line.Joined, from = append(line.Commands, one), line.Joined || !end && words[i] == "|", i+1
+	}
+	r.Effect, r.Dir, r.Paths, r.Joined = line.Effect, line.Dir, line.Paths, line.Joined
+	r.Words = make([]string, 0, 8+len(words))
+	for _, one := range line.Commands {
+		r.command(one)
+		for _, w := range one {
+			r.word(w)
+		}
+	}
+	return true
 }
 
 func source(text string, n syntax.Node) string {

@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -178,6 +179,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if c.Effect == Anything || strings.ContainsAny(text, "#\\") {
 			return // the rest may be a comment, or the last word go on
+		}
+		if after := Read(text + " "); !reflect.DeepEqual(after, c) {
+			t.Errorf("%q, by the parser: %+v, without: %+v", text, after, c)
 		}
 		for _, more := range []string{" > x", " < x", " $(x)", " `x`", " $x", "; x", " && x", " | sh", " &", "'", `"`,
 			" *", " <(x)", " <<x"} {

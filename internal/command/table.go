@@ -86,6 +86,9 @@ func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:`
 
 // lookup finds what a simple command does, and the files that it names.
 func lookup(words []string) (Effect, []string) {
+	if len(words) == 0 {
+		return Anything, nil
+	}
 	rows, a := programs(), arguments{words: words[1:]}
 	if first := rows["first "+words[0]]; first != nil && !a.flags(first) {
 		return Anything, nil
