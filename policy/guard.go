@@ -13,7 +13,8 @@ import (
 // literal word. An agent that could reach these could approve itself. It reads what a call says and not what that comes
 // to: another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
-	marks    [256][]guarded // by their first byte, in either case
+	marks    [256][]guarded // by their first byte, in lower case
+	classes  [256]uint8     // what a byte may be
 	commands []string       // names of our own program
 }
 
@@ -59,16 +60,27 @@ func newGuard(g Guard) *guard {
 		word, start := strings.CutSuffix(n, "*")
 		out.add(guarded{word: word, start: start})
 	}
+	for i := range out.classes {
+		c := byte(i)
+		if out.marks[lowered(c)] != nil {
+			out.classes[c] |= begins
+		}
+		if continues(c) || c == '-' || c == '.' {
+			out.classes[c] |= inName
+		}
+		if strings.IndexByte(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) >= 0 {
+			out.classes[c] |= endsPath
+		}
+	}
 	return out
 }
 
+// The classes of bytes: a guarded word begins with it, a name goes on after it, it ends a path.
+const begins, inName, endsPath = 1, 2, 4
+
 func (g *guard) add(m guarded) {
 	if m.word = strings.ToLower(m.word); m.word != "" {
-		first := m.word[0]
-		g.marks[first] = append(g.marks[first], m)
-		if 'a' <= first && first <= 'z' {
-			g.marks[first-'a'+'A'] = g.marks[first]
-		}
+		g.marks[m.word[0]] = append(g.marks[m.word[0]], m)
 	}
 }
 
@@ -158,7 +170,7 @@ func (g *guard) in(text string, commands bool) *guarded {
 	}
 	from := 0
 	for i := 0; m == nil && i <= len(text); i++ {
-		if i == len(text) || endsPath[text[i]] {
+		if i == len(text) || g.classes[text[i]]&endsPath != 0 {
 			if word := text[from:i]; isUntidy(word) {
 				m = g.literally(tidied(word), commands)
 			}
@@ -179,27 +191,19 @@ func isUntidy(text string) bool {
 		(strings.Contains(text, "//") || strings.Contains(text, "/./") || strings.Contains(text, "/../"))
 }
 
-// endsPath has the bytes that end a path, inName those that a name goes on after.
-var endsPath, inName = func() (ends, in [256]bool) {
-	for c := range 256 {
-		ends[c] = strings.IndexByte(" \t\r\n\"'`;|&<>(){}[],=:\x00", byte(c)) >= 0
-		in[c] = continues(byte(c)) || c == '-' || c == '.'
-	}
-	return ends, in
-}()
-
 func (g *guard) literally(text string, commands bool) *guarded {
-	goesOn := false
+	before := uint8(0) // one bit lower, a name that goes on hides what begins
 	for i := range len(text) {
-		c := text[i]
-		if begins := g.marks[c]; begins != nil && !goesOn {
-			for n := range begins {
-				if m := &begins[n]; m.isAt(text, i) && (commands || !m.runs) {
+		c := g.classes[text[i]]
+		if c&^(before>>1)&begins != 0 {
+			marks := g.marks[lowered(text[i])]
+			for n := range marks {
+				if m := &marks[n]; m.isAt(text, i) && (commands || !m.runs) {
 					return m
 				}
 			}
 		}
-		goesOn = inName[c]
+		before = c
 	}
 	return nil
 }
