@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -37,7 +38,8 @@ type Values []Value
 // have been found valid: the walk checks no more than it needs to end, with an
 // error or without, and never panics. No params have no values.
 func Walk(params []byte) (Values, error) {
-	w := walker{text: string(params), all: make(Values, 0, 8)}
+	w := walker{text: params, all: make(Values, 0, 8)}
+	w.plain.Grow(len(params))
 	if len(params) > 0 && (!w.value(Value{Up: -1}) || w.next() != 0) {
 		return nil, errParams
 	}
@@ -45,10 +47,10 @@ func Walk(params []byte) (Values, error) {
 }
 
 type walker struct {
-	text  string
+	text  []byte
 	at    int
 	all   Values
-	plain strings.Builder
+	plain strings.Builder // all that was read, without quotes and escapes
 }
 
 // next passes what is between values. It returns the byte that follows, or 0.
@@ -77,7 +79,7 @@ func (w *walker) value(v Value) (ok bool) {
 		for w.at++; w.at < len(w.text) && strings.IndexByte(" \t\n\r,:]}", w.text[w.at]) < 0; {
 			w.at++
 		}
-		w.all[i].Text, ok = w.text[v.At:w.at], true
+		w.all[i].Text, ok = w.says(w.text[v.At:w.at], w.plain.Len()), true
 		if first == '-' || '0' <= first && first <= '9' {
 			w.all[i].Kind = jsontext.KindNumber
 		}
@@ -108,32 +110,31 @@ func (w *walker) inside(up int, open byte) bool {
 	}
 }
 
-// quoted reads a string. What one with escapes says is put behind what others before it say.
+// says adds the last part to what was read from there on, and returns that.
+func (w *walker) says(last []byte, from int) string {
+	w.plain.Write(last)
+	return w.plain.String()[from:]
+}
+
+// quoted reads a string.
 func (w *walker) quoted() (says string, ok bool) {
-	end, begin := w.at, w.plain.Len()
+	from, end := w.plain.Len(), w.at
 	for w.at++; ; {
 		if end < w.at { // the quote there had a backslash
-			n := strings.IndexByte(w.text[w.at:], '"')
+			n := bytes.IndexByte(w.text[w.at:], '"')
 			if n < 0 {
 				return "", false
 			}
 			end = w.at + n
 		}
 		part := w.text[w.at:end]
-		n := strings.IndexByte(part, '\\')
-		switch {
-		case n < 0:
-			if w.at = end + 1; w.plain.Len() == begin {
-				return part, true
-			}
-			w.plain.WriteString(part)
-			return w.plain.String()[begin:], true
-		case w.plain.Cap() == 0:
-			w.plain.Grow(len(w.text) - w.at)
+		n := bytes.IndexByte(part, '\\')
+		if n < 0 {
+			w.at = end + 1
+			return w.says(part, from), true
 		}
-		w.plain.WriteString(part[:n])
-		w.at += n
-		if !w.escape() {
+		w.plain.Write(part[:n])
+		if w.at += n; !w.escape() {
 			return "", false
 		}
 	}
@@ -146,13 +147,15 @@ func (w *walker) escape() bool {
 		w.at += 2
 		return true
 	}
-	from := w.at
-	for strings.HasPrefix(w.text[w.at:], `\u`) { // two may be one character
-		w.at = min(w.at+len(`\u0000`), len(w.text))
+	raw := []byte{'"'}
+	for bytes.HasPrefix(w.text[w.at:], []byte(`\u`)) { // two may be one character
+		n := min(len(`\u0000`), len(w.text)-w.at)
+		raw = append(raw, w.text[w.at:w.at+n]...)
+		w.at += n
 	}
-	text, err := jsontext.AppendUnquote(nil, `"`+w.text[from:w.at]+`"`)
+	text, err := jsontext.AppendUnquote(nil, append(raw, '"'))
 	w.plain.Write(text)
-	return err == nil && w.at > from
+	return err == nil && len(raw) > 1
 }
 
 // Path is where a value is, such as edits[0].newText, and "" for the params
