@@ -57,8 +57,8 @@ type Conversation struct {
 	Epoch   string                 `json:"epoch,omitzero"`   // of the store in which it was written
 	Written time.Time              `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
 
-	now     time.Time
 	era     int64
+	lost    bool // what was known of it is gone
 	changed bool // it is to be written, and its maps are its own
 	granted bool // its grants changed
 }
@@ -107,19 +107,18 @@ type OpenCard struct {
 // Bounds of a conversation. What falls out of Levels is a session id that is not known any more, and such a one is
 // untrusted unless its runtime says that it began empty.
 const (
-	mostSessions  = 200
-	mostCauses    = 12
-	mostCaution   = 8
-	mostFooters   = 8
-	mostLines     = 5
-	mostStarted   = 64
-	keepStarted   = 24 * time.Hour
-	mostGrants    = 64
-	keepLong      = 365 * 24 * time.Hour
-	rewriteAfter  = 30 * 24 * time.Hour
-	lostCause     = "The store has lost what it knew"
-	lostUnseen    = "the store, which has lost what it knew"
-	mostFreshRuns = 200
+	mostSessions = 200
+	mostCauses   = 12
+	mostCaution  = 8
+	mostFooters  = 8
+	mostLines    = 5
+	mostStarted  = 64
+	keepStarted  = 24 * time.Hour
+	mostGrants   = 64
+	keepLong     = 365 * 24 * time.Hour
+	rewriteAfter = 30 * 24 * time.Hour
+	lostCause    = "The store has lost what it knew"
+	lostUnseen   = "the store, which has lost what it knew"
 )
 
 // Changed notes that the conversation is about to change. From then on its maps and slices may be written to: before, they
@@ -164,7 +163,7 @@ func (c *Conversation) Raise(session string, level taint.Level, what string, now
 	if c.Met(session) && c.Levels[session] >= level {
 		return
 	}
-	if worse := level > c.Level(session); worse {
+	if level > taint.Worse(c.Levels[""], c.Levels[session]) {
 		c.Changed()
 		c.Causes = last(append(c.Causes, Cause{Level: level, What: what, At: now, Session: session}), mostCauses)
 	}

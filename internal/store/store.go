@@ -13,13 +13,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
@@ -116,16 +118,71 @@ type Side struct {
 	Brought [][]byte `json:"brought,omitzero"`
 }
 
-// Tx is what the function of an Update may see and change. It is good until the function returns.
-type Tx struct {
-	Now    time.Time
-	C      *Conversation // the root's, a copy: what changes in it is written with all else, or not at all
-	Own    Name          // the conversation that was asked for
-	Under  string        // of a child: under which session id of the root's it counts; "" counts for all
-	IsNew  bool          // no call was decided here before
-	Lost   bool          // the store has lost what it knew of it: it is untrusted
-	Unseen *Mark         // files were written unseen; nil: none
-	Era    int64         // cards and grants count in the era in which they were given: a clock set back begins another
+// Store is safe for concurrent use, and any number of processes may share a backend.
+type Store struct {
+	engine *engine
+	stop   context.CancelFunc
+	ended  sync.WaitGroup
 }
 
-var _ taint.Level
+// Open prepares a store. It fails on a bad file or key, and not because the backend can't be reached.
+func Open(ctx context.Context, o Options) (*Store, error) { //nolint:gocritic // once a process
+	if len(o.Key) == 0 {
+		return nil, errors.New("store: the server has no key")
+	}
+	f, err := openFile(o.File)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{engine: &engine{
+		backend: o.Backend, key: o.Key, clients: o.Clients, file: f, wait: cmp.Or(o.Wait, 400*time.Millisecond),
+		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), locks: newLocks(), eras: make(chan struct{}, 1),
+	}}
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.ended.Go(func() { s.keepTime(ctx) })
+	return s, nil
+}
+
+// keepTime keeps the backend's time each second.
+func (s *Store) keepTime(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		if err := s.engine.keepTime(ctx); err != nil && ctx.Err() == nil {
+			s.engine.log.Debug("the store's time could not be kept", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Ready says why the store can't be used now, if it can't.
+func (s *Store) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.engine.wait)
+	defer cancel()
+	if err := s.engine.backend.Ready(ctx); err != nil {
+		return err
+	}
+	_, _, err := s.engine.clientDocs(ctx, s.engine.read) // so that a loss is noticed even where no call meets it
+	return err
+}
+
+// Watch calls heard with "card <id>" and "pause" when these change in any process, until ctx ends. It is a hint: some may
+// be missed.
+func (s *Store) Watch(ctx context.Context, heard func(what string)) error {
+	return s.engine.backend.Watch(ctx, func(published string) {
+		for what := range strings.SplitSeq(published, "\n") {
+			heard(what)
+		}
+	})
+}
+
+// Close ends the store and its backend.
+func (s *Store) Close() error {
+	s.stop()
+	s.ended.Wait()
+	return s.engine.backend.Close()
+}

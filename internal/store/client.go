@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
+)
+
+// clientDoc is what is known of a client. Every change of its other documents rests on it, so no pause, no new era and no
+// loss can be missed.
+type clientDoc struct {
+	Epoch    string    `json:"epoch"`             // names the store: this machine remembers it outside
+	Lost     bool      `json:"lost,omitzero"`     // what was known is gone, and the owner has not accepted that
+	Era      int64     `json:"era,omitzero"`      // see Tx.Era
+	Pauses   []Pause   `json:"pauses,omitzero"`   // those that are on
+	Forgiven time.Time `json:"forgiven,omitzero"` // questions of before don't count
+	Unseen   *Mark     `json:"unseen,omitzero"`
+}
+
+func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
+
+// enter makes a change one of a client: it rests on its document from now on.
+//
+//	here    there                       means
+//	none    none                        a new client: it gets an epoch
+//	none    x                           another machine was here before: take x
+//	x       x                           all is well
+//	x       none, or y                  lost: it becomes x, lost
+//	        older than what was seen    lost in part: what was seen is put back
+func (t *Tx) enter(client string) error {
+	key, here := keyOf(client, "client"), t.engine.file.epoch(client)
+	found, err := get[clientDoc](t, key)
+	if err != nil {
+		return err
+	}
+	k := t.entry(key).known
+	c := clientDoc{}
+	if found != nil {
+		c = *found
+		c.Pauses = slices.Clone(c.Pauses)
+	}
+	t.of, t.client = client, &c
+	switch {
+	case found == nil && here == "":
+		c.Epoch = rand.Text()
+		if c.Pauses, err = t.engine.pauses(t.ctx, t.engine.fetch); err != nil {
+			return err
+		}
+		t.putClient()
+	case k.version == "" || here != "" && c.Epoch != here:
+		c.Epoch, c.Lost = pick(here != "", here, c.Epoch), true
+		c.beginEra(t.Now)
+		fallthrough
+	case k.lost:
+		t.MarkUnseen(lostUnseen)
+		t.putClient()
+	}
+	t.Unseen, t.Era = c.Unseen, c.Era
+	t.done = func() error { return t.engine.file.remember(client, c.Epoch) }
+	return nil
+}
+
+func (t *Tx) putClient() { t.put(keyOf(t.of, "client"), t.client, time.Time{}) }
+
+// Paused is the pause that binds an agent's calls; nil: none does. A call that names no agent is bound by any.
+func (t *Tx) Paused(agent string) *Pause {
+	for _, p := range t.client.Pauses {
+		if agent == "" || p.Agent == "" || strings.EqualFold(p.Agent, agent) {
+			return &p
+		}
+	}
+	return nil
+}
+
+// MarkUnseen notes that files of the client were written that no person has seen.
+func (t *Tx) MarkUnseen(by string) {
+	if t.client.Unseen != nil {
+		return
+	}
+	t.client.Unseen = &Mark{Ref: unseenRef(t.of), By: by, At: t.Now}
+	t.Unseen = t.client.Unseen
+	t.putClient()
+}
+
+func unseenRef(client string) string { return Name{Client: client, Key: "(files)"}.Ref() }
+
+// changeClient changes the document of a client.
+func (s *Store) changeClient(ctx context.Context, client string, do func(t *Tx)) error {
+	return s.engine.change(ctx, func(t *Tx) error {
+		if err := t.enter(client); err != nil {
+			return err
+		}
+		do(t)
+		return nil
+	})
+}
+
+// ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such mark.
+func (s *Store) ClearUnseen(ctx context.Context, ref string) (cleared bool, err error) {
+	err = s.engine.each(func(client string) error {
+		if !strings.EqualFold(unseenRef(client), ref) {
+			return nil
+		}
+		return s.changeClient(ctx, client, func(t *Tx) {
+			if cleared = t.client.Unseen != nil; cleared {
+				t.client.Unseen = nil
+				t.putClient()
+			}
+		})
+	})
+	return cleared, err
+}
+
+// Pause is the owner's word for an agent, or for all of them, of every client. That all are lifted lifts each.
+func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
+	return s.engine.each(func(client string) error {
+		return s.changeClient(ctx, client, func(t *Tx) {
+			others := slices.DeleteFunc(slices.Clone(t.client.Pauses), func(q Pause) bool {
+				return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
+			})
+			if p.On {
+				word := p
+				word.At = pick(p.At.IsZero(), t.Now, p.At)
+				others = append(others, word)
+			}
+			t.client.Pauses = others
+			t.putClient()
+			t.tell("pause")
+		})
+	})
+}
+
+// Pauses are those that are on.
+func (s *Store) Pauses(ctx context.Context) ([]Pause, error) { return s.engine.pauses(ctx, s.engine.read) }
+
+// reading is engine.read, or engine.fetch where a change is on its way.
+type reading func(ctx context.Context, keys ...string) ([]*known, time.Time, error)
+
+func (e *engine) pauses(ctx context.Context, read reading) (on []Pause, err error) {
+	docs, _, err := e.clientDocs(ctx, read)
+	for _, c := range docs {
+		for _, p := range c.Pauses {
+			if !slices.ContainsFunc(on, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
+				on = append(on, p)
+			}
+		}
+	}
+	return on, err
+}
+
+// clientDocs are those of all clients, as they are now; what was lost is as it was seen.
+func (e *engine) clientDocs(ctx context.Context, read reading) (map[string]*clientDoc, time.Time, error) {
+	ids := e.clients()
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = keyOf(id, "client")
+	}
+	found, now, err := read(ctx, keys...)
+	if err != nil {
+		return nil, now, err
+	}
+	docs := make(map[string]*clientDoc, len(ids))
+	for i, k := range found {
+		c, err := decode[clientDoc](k)
+		if err != nil {
+			return nil, now, err
+		}
+		docs[ids[i]] = pick(c != nil, c, &clientDoc{})
+	}
+	return docs, now, nil
+}
+
+// Forgive lets an agent ("" all of them) ask again: its questions of this hour don't count any more.
+func (s *Store) Forgive(ctx context.Context, agent string) error {
+	return s.engine.each(func(client string) error {
+		return s.changeClient(ctx, client, func(t *Tx) {
+			if agent == "" {
+				t.client.Forgiven = t.Now
+				t.putClient()
+				return
+			}
+			t.put(askedKey(client, agent), &asked{}, t.Now.Add(askedWindow))
+		})
+	})
+}
+
+// Lost names the clients of which the store has lost what it knew, as long as the owner has not accepted that.
+func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
+	docs, _, err := s.engine.clientDocs(ctx, s.engine.read)
+	for id, c := range docs {
+		if here := s.engine.file.epoch(id); c.Lost || here != "" && c.Epoch != here {
+			lost = append(lost, id)
+		}
+	}
+	slices.Sort(lost)
+	return lost, err
+}
+
+// AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again. Those
+// that were met since the loss stay as they are.
+func (s *Store) AcceptLoss(ctx context.Context) error {
+	return s.engine.each(func(client string) error {
+		return s.changeClient(ctx, client, func(t *Tx) {
+			t.client.Lost = false
+			t.putClient()
+		})
+	})
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"container/list"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+// Doc is a document as a backend keeps it.
+type Doc struct {
+	Key     string
+	Version string // 8 random bytes, so that one lost and made anew never looks like the one before; "": it is not there
+	Data    []byte
+	Keep    time.Duration // from the commit on; 0: for good
+}
+
+// Ref is a document that a commit rests on.
+type Ref struct{ Key, Version string }
+
+// Commit is a change of documents of one client.
+type Commit struct {
+	Read    []Ref
+	Write   []Doc     // what is not read too is replaced, whatever it is
+	By      time.Time // after this it is too late
+	Publish string    // what watchers hear; "": nothing
+}
+
+// Result is what became of a commit.
+type Result struct {
+	Moved []Doc // those that have another version: nothing was written
+	Late  bool  // nothing was written
+	Now   time.Time
+}
+
+// known is what this process knows of a document. It is not changed once others may see it.
+type known struct {
+	version string // in the backend; "": it is not there
+	count   uint64 // how often it was written
+	until   int64  // Unix milliseconds; 0: for good
+	data    []byte
+	value   any  // what data says; nil: not read yet
+	lost    bool // the backend has an older one, or none: count and value are those that were seen
+}
+
+// A document is sealed: a MAC over its key, its version and the rest; how often it was written; until when it is kept;
+// what it says. So whoever can write to the backend makes no yes of it, and can't put an older document in the place of
+// one that a process has seen.
+const (
+	sealSize   = 32
+	headerSize = sealSize + 16
+)
+
+func seal(key hmac.Key, name, version string, count uint64, until int64, value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	data := make([]byte, headerSize, headerSize+len(text))
+	binary.BigEndian.PutUint64(data[sealSize:], count)
+	binary.BigEndian.PutUint64(data[sealSize+8:], uint64(until)) //nolint:gosec // bits are bits
+	data = append(data, text...)
+	copy(data, key.Seal("document", name, version, string(data[sealSize:])))
+	return data, nil
+}
+
+func unseal(key hmac.Key, d *Doc) (*known, error) {
+	if d.Version == "" {
+		return &known{}, nil
+	}
+	if len(d.Data) < headerSize || !key.Check(string(d.Data[:sealSize]), "document", d.Key, d.Version, string(d.Data[sealSize:])) {
+		return nil, ErrForged
+	}
+	return &known{
+		version: d.Version,
+		count:   binary.BigEndian.Uint64(d.Data[sealSize:]),
+		until:   int64(binary.BigEndian.Uint64(d.Data[sealSize+8:])), //nolint:gosec // bits are bits
+		data:    d.Data[headerSize:],
+	}, nil
+}
+
+func newVersion() string {
+	var v [8]byte
+	_, _ = rand.Read(v[:]) // it never fails
+	return string(v[:])
+}
+
+// decode gives what a document says; nil where it is not there. Only one goroutine may have k, unless it was decoded.
+func decode[T any](k *known) (*T, error) {
+	if k.value == nil && k.data != nil {
+		value := new(T)
+		if err := json.Unmarshal(k.data, value); err != nil {
+			return nil, fmt.Errorf("store: a document can't be read: %w", err)
+		}
+		k.value = value
+	}
+	value, _ := k.value.(*T)
+	return value, nil
+}
+
+// cache remembers the documents that were used last: so a change need not read them, and one that the backend has lost
+// is missed.
+type cache struct {
+	mu    sync.Mutex
+	known map[string]*list.Element
+	order list.List // of *remembered, the last used first
+	size  int
+}
+
+type remembered struct {
+	key   string
+	known *known
+}
+
+// Bounds of the cache.
+const (
+	mostDocuments = 50_000
+	mostBytes     = 64 << 20
+)
+
+func (c *cache) get(key string, now time.Time) *known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.known[key]
+	if e == nil {
+		return nil
+	}
+	k := e.Value.(*remembered).known //nolint:errcheck,forcetypeassert // the list holds nothing else
+	if k.until > 0 && k.until <= now.UnixMilli() {
+		c.remove(e)
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return k
+}
+
+// put remembers a document, unless a later one is remembered.
+func (c *cache) put(key string, k *known) {
+	if k.value == nil || k.lost {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[string]*list.Element{}
+	}
+	if e := c.known[key]; e != nil {
+		if e.Value.(*remembered).known.count > k.count { //nolint:errcheck,forcetypeassert // as above
+			return
+		}
+		c.remove(e)
+	}
+	c.known[key] = c.order.PushFront(&remembered{key, k})
+	c.size += len(k.data)
+	for len(c.known) > mostDocuments || c.size > mostBytes && len(c.known) > 1 {
+		c.remove(c.order.Back())
+	}
+}
+
+func (c *cache) remove(e *list.Element) {
+	r := c.order.Remove(e).(*remembered) //nolint:errcheck,forcetypeassert // as above
+	delete(c.known, r.key)
+	c.size -= len(r.known.data)
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/wholefile"
+)
+
+// file remembers outside the store, on this machine, which store it worked with: the epoch of each client. An empty store
+// is either new or has lost everything, and the two look the same from within.
+type file struct {
+	path   string // "": this process remembers
+	mu     sync.Mutex
+	epochs atomic.Pointer[map[string]string]
+}
+
+// openFile reads the file. A damaged one is an error: to take it for a missing one would be to take a loss for a start.
+func openFile(path string) (*file, error) {
+	f := &file{path: path}
+	known := map[string]string{}
+	f.epochs.Store(&known)
+	if path == "" {
+		return f, nil
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // there the directory's access list decides
+		return nil, fmt.Errorf("store: others can read %s\nhint: chmod 600 %s", path, path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := json.Unmarshal(text, &known); err != nil || len(known) == 0 {
+		return nil, fmt.Errorf("store: %s is damaged\nhint: remove it only if the agents' sessions were restarted: what they "+
+			"have read is forgotten then", path)
+	}
+	return f, nil
+}
+
+// epoch is that of the client's store; "": none is remembered.
+func (f *file) epoch(client string) string { return (*f.epochs.Load())[client] }
+
+// remember keeps it, on the disk first: a process that could not would take the next loss for a new store.
+func (f *file) remember(client, epoch string) error {
+	if f.epoch(client) == epoch {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := maps.Clone(*f.epochs.Load())
+	known[client] = epoch
+	if f.path != "" {
+		text, err := json.Marshal(known, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("store: %w", err)
+		}
+		dir := filepath.Dir(f.path)
+		err = os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = wholefile.Replace(f.path, append(text, '\n'), wholefile.Private, nil)
+		}
+		if err = errors.Join(err, wholefile.SyncDir(dir)); err != nil {
+			return fmt.Errorf("store: the epoch could not be kept: %w", err)
+		}
+	}
+	f.epochs.Store(&known)
+	return nil
+}
