@@ -1,8 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"net/netip"
+	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,24 +25,21 @@ type guard struct {
 type guarded struct {
 	word  string
 	start bool   // other words that begin like this are ours, too
-	port  string // it is a host, and only ours with this port
+	port  string // it is a host, and only ours with this port, or where the scheme means that
 	runs  bool   // it is our program: only ours before one of its subcommands, or in a directory of programs
 }
 
 // openclawPaths are OpenClaw's own: who writes them needs no approval any more.
-var openclawPaths = []string{
-	"openclaw.json", ".openclaw/credentials", ".openclaw/.env", ".openclaw/extensions", "exec-approvals.json",
-	"auth-profiles.json",
-}
+var openclawPaths = strings.Fields("openclaw.json .openclaw/credentials .openclaw/.env .openclaw/extensions " +
+	"exec-approvals.json auth-profiles.json")
 
 // ourNames are this machine, by convention or by public DNS.
 var ourNames = strings.Fields("localhost localhost.localdomain ip6-localhost ip6-loopback 127.0.0.1 ::1 0.0.0.0 :: " +
 	"::ffff:127.0.0.1 0:0:0:0:0:0:0:1 localtest.me lvh.me vcap.me host.docker.internal")
 
 // subcommands are what our own program does. Help and version are harmless.
-var subcommands = setOfWords(
-	"approve deny reply pending serve init audit login check send explain reset-trust sources revoke grant grants",
-)
+var subcommands = setOfWords("approve deny reply pending serve init audit login check send explain reset-trust " +
+	"sources revoke grant grants")
 
 func newGuard(g Guard) *guard {
 	out := &guard{}
@@ -68,15 +68,12 @@ func newGuard(g Guard) *guard {
 		if continues(c) || c == '-' || c == '.' {
 			out.classes[c] |= inName
 		}
-		if strings.IndexByte(" \t\r\n\"'`;|&<>(){}[],=:\x00", c) >= 0 {
-			out.classes[c] |= endsPath
-		}
 	}
 	return out
 }
 
-// The classes of bytes: a guarded word begins with it, a name goes on after it, it ends a path.
-const begins, inName, endsPath = 1, 2, 4
+// The classes of bytes: a guarded word begins with it, a name goes on after it.
+const begins, inName = 1, 2
 
 func (g *guard) add(m guarded) {
 	if m.word = strings.ToLower(m.word); m.word != "" {
@@ -99,30 +96,22 @@ func (g *guard) addPath(p string) {
 
 // addAddress reads host:port, a bare host, a URL, or a socket's path. An address on this machine has all names of it.
 func (g *guard) addAddress(a string, hosts []string) {
-	scheme, rest, found := strings.Cut(strings.ToLower(strings.TrimSpace(a)), "://")
-	if !found {
-		scheme, rest = "", scheme
-	} else if scheme != "unix" {
-		rest, _, _ = strings.Cut(rest, "/")
-		rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if a = strings.ToLower(strings.TrimSpace(a)); !strings.Contains(a, "://") {
+		a = "//" + a
 	}
-	if strings.ContainsAny(rest, `/\`) {
-		g.addPath(rest)
+	u, err := url.Parse(a)
+	if err != nil {
+		g.add(guarded{word: a})
 		return
 	}
-	host, port := rest, ""
-	if i := strings.LastIndexByte(rest, ':'); i >= 0 &&
-		(rest[0] == '[' && rest[i-1] == ']' || strings.Count(rest, ":") == 1) {
-		host, port = rest[:i], rest[i+1:]
-	}
-	host = strings.Trim(host, "[]")
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443", "redis": "6379", "rediss": "6379"}[scheme]
+	host, port := u.Hostname(), cmp.Or(u.Port(), impliedPorts[u.Scheme])
+	if u.Host == "" {
+		g.addPath(u.Path)
+		return
 	}
 	names := []string{host}
-	if ip, err := netip.ParseAddr(host); host == "" || host == "*" ||
-		err == nil && (ip.IsLoopback() || ip.IsUnspecified()) ||
-		slices.Contains(ourNames, host) {
+	if ip, err := netip.ParseAddr(host); host == "" || host == "*" || slices.Contains(ourNames, host) ||
+		err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		names = slices.Concat(names, ourNames, hosts)
 	}
 	slices.Sort(names)
@@ -131,18 +120,29 @@ func (g *guard) addAddress(a string, hosts []string) {
 	}
 }
 
-// find says what of ours a call names, or "": said is all that it says, with a zero byte after each string. Our program
-// is only looked for where the tool carries commands, which do what does says.
-func (g *guard) find(said string, commands bool, does *command.Line) string {
-	m := g.in(said, commands)
-	if does != nil {
-		for _, words := range does.Commands {
+var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "6379", "rediss": "6379"}
+
+// find says what of ours a call names, or "". Our program is only looked for where the tool carries commands.
+func (g *guard) find(s *said, commands bool, line *command.Line) string {
+	m := g.in(s.all, commands)
+	var names []string
+	if m == nil && strings.Contains(s.all, "..") { // a path that goes up, as it is meant
+		names = append(strings.FieldsFunc(s.all, endsWord), strings.Split(s.all, "\x00")...)
+	}
+	if line != nil {
+		for _, words := range line.Commands {
 			if slices.Contains(g.commands, program(words[0])) {
 				return "our own command"
 			}
 		}
-		for i := 0; m == nil && i < len(does.Words); i++ { // without their quotes
-			m = g.in(does.Words[i], commands)
+		for i := 0; m == nil && i < len(line.Words); i++ { // without their quotes
+			m = g.in(line.Words[i], commands)
+		}
+		names = append(names, line.Words...)
+	}
+	for i := 0; m == nil && i < len(names); i++ {
+		if name := names[i]; len(name) <= mostPath && strings.Contains(name, "..") {
+			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
 		}
 	}
 	switch {
@@ -156,49 +156,15 @@ func (g *guard) find(said string, commands bool, does *command.Line) string {
 	return "what is guarded: " + m.word
 }
 
-// in finds the first guarded word in a text, or else in a path without doubled slashes, "." and "..": all between two
-// zero bytes, or a word of that.
+// in finds the first guarded word in a text.
 func (g *guard) in(text string, commands bool) *guarded {
-	m := g.literally(text, commands)
-	if m != nil || !isUntidy(text) {
-		return m
-	}
-	for whole := range strings.SplitSeq(text, "\x00") {
-		if m == nil && len(whole) <= longestWhole && strings.Contains(whole, "..") {
-			m = g.literally(tidied(whole), commands)
-		}
-	}
-	from := 0
-	for i := 0; m == nil && i <= len(text); i++ {
-		if i == len(text) || g.classes[text[i]]&endsPath != 0 {
-			if word := text[from:i]; isUntidy(word) {
-				m = g.literally(tidied(word), commands)
-			}
-			from = i + 1
-		}
-	}
-	return m
-}
-
-// longestWhole is longer than paths are.
-const longestWhole = 4096
-
-func tidied(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
-
-// isUntidy reports whether two names that belong together may be apart. What is before or after them does not matter.
-func isUntidy(text string) bool {
-	return strings.IndexByte(text, '\\') >= 0 || strings.IndexByte(text, '/') >= 0 &&
-		(strings.Contains(text, "//") || strings.Contains(text, "/./") || strings.Contains(text, "/../"))
-}
-
-func (g *guard) literally(text string, commands bool) *guarded {
 	before := uint8(0) // one bit lower, a name that goes on hides what begins
 	for i := range len(text) {
 		c := g.classes[text[i]]
 		if c&^(before>>1)&begins != 0 {
 			marks := g.marks[lowered(text[i])]
 			for n := range marks {
-				if m := &marks[n]; m.isAt(text, i) && (commands || !m.runs) {
+				if m := &marks[n]; (commands || !m.runs) && m.isAt(text, i) {
 					return m
 				}
 			}
@@ -208,66 +174,60 @@ func (g *guard) literally(text string, commands bool) *guarded {
 	return nil
 }
 
+var (
+	// ourCommand is what follows our program: a quote or a blank, and a subcommand.
+	ourCommand = regexp.MustCompile(`^(?:\.exe)?[^a-z\x01-]+([a-z-]+)`)
+	// ourPort is what follows a host: its port, as in ("127.0.0.1", 8787).
+	ourPort = regexp.MustCompile(`^\.?\]?[: /=,"'\t\x00]{1,4}([0-9]+)`)
+)
+
 // isAt reports whether it is at a place in a text, as a word of its own. A backup of a guarded file, with a dot or a
 // dash and more behind its name, is guarded, too.
 func (m *guarded) isAt(text string, i int) bool {
-	end := i + len(m.word)
-	if end > len(text) || end < len(text) && !m.start && continues(text[end]) {
-		return false
-	}
+	end := i
 	for n := range len(m.word) {
-		if lowered(text[i+n]) != m.word[n] {
+		if end == len(text) || lowered(text[end]) != m.word[n] {
 			return false
 		}
+		if end++; m.word[n] == '/' {
+			end += slashes(text[end:])
+		}
 	}
+	before, after := text[:i], text[end:min(len(text), end+64)] // no more is looked at
 	switch {
+	case after != "" && !m.start && continues(after[0]):
+		return false
 	case m.port != "":
-		return m.hasPort(text[max(0, i-len("https://[")):i], text[end:])
+		if port := ourPort.FindStringSubmatch(after); port != nil && port[1] == m.port {
+			return true
+		}
+		scheme := map[string]string{"80": "http://", "443": "https://"}[m.port] // it means the port
+		return scheme != "" && strings.HasSuffix(strings.TrimSuffix(before, "["), scheme) &&
+			!strings.HasPrefix(strings.TrimLeft(after, ".]"), ":")
 	case m.runs:
-		before := text[max(0, i-len("/bin/")):i]
-		return strings.HasSuffix(before, "/bin/") || strings.HasSuffix(before, "sbin/") ||
-			subcommands[nextWord(text[end:])]
+		if word := ourCommand.FindStringSubmatch(after); word != nil && subcommands[word[1]] {
+			return true
+		}
+		return strings.HasSuffix(before, "/bin/") || strings.HasSuffix(before, "/sbin/")
 	}
 	return true
 }
 
-// longestJoint is what stands between a host and a port at most: ("127.0.0.1", 8787)
-const longestJoint = 4
-
-// hasPort reports whether the port follows the host, or is the one that the address leaves out.
-func (m *guarded) hasPort(before, after string) bool {
-	before = strings.TrimSuffix(before, "[")
-	implied := m.port == "80" && strings.HasSuffix(before, "http://") ||
-		m.port == "443" && strings.HasSuffix(before, "https://")
-	rest := strings.TrimPrefix(strings.TrimPrefix(after, "."), "]")
-	port := strings.TrimLeft(
-		rest[:min(len(rest), longestJoint)],
-		": /=,\"'\t\x00",
-	) + rest[min(len(rest), longestJoint):]
-	if implied && !strings.HasPrefix(rest, ":") {
-		return true
+// slashes is the length of what makes no difference after a slash: more of them, and dots alone.
+func slashes(text string) (n int) {
+	for n < len(text) && (lowered(text[n]) == '/' || len(text) > n+1 && text[n] == '.' && lowered(text[n+1]) == '/') {
+		n++
 	}
-	number, ours := strings.CutPrefix(port, m.port)
-	return ours && len(port) < len(rest) && (number == "" || !continues(number[0]))
+	return n
 }
 
-// longestCommand is more than our program and a subcommand of it are.
-const longestCommand = 64
-
-// nextWord is the word behind a name, without its quotes.
-func nextWord(after string) string {
-	after, _, _ = strings.Cut(strings.TrimPrefix(after[:min(len(after), longestCommand)], ".exe"), "\x01")
-	words := strings.FieldsFunc(after, func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') })
-	if len(words) == 0 || strings.HasPrefix(after, words[0]) {
-		return ""
-	}
-	return words[0]
-}
-
-// lowered is a letter of ASCII in lower case.
+// lowered is a letter of ASCII in lower case; a backslash is a slash.
 func lowered(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
+	switch {
+	case 'A' <= c && c <= 'Z':
 		return c + 'a' - 'A'
+	case c == '\\':
+		return '/'
 	}
 	return c
 }

@@ -165,8 +165,7 @@ func (pl *Plan) asks(s *said) {
 		pl.hold(inputRule, "This program obeys what is typed into it later, which is not asked about.", every)
 	}
 	if pl.Reach.BlindSend {
-		text := "The agent has read outside content, and this names no session to send to. We could not follow it, so " +
-			"it is blocked."
+		text := "The agent has read outside content, and this names no session to send to that we could follow"
 		pl.hold(blindRule, text, onwards(pl.policy.from, restrict))
 	}
 }
@@ -188,7 +187,7 @@ func (pl *Plan) hold(rule, text string, to taint.Row) {
 // decideAlone lets the first rule that decides alone set the whole row. The guard comes first: nothing that an owner
 // can configure overrides it. A call that never passes reaches nothing; one that always does is not counted.
 func (pl *Plan) decideAlone(s *said, notice bool) {
-	ours := pl.policy.guard.find(s.all, pl.rule.commands, pl.Line)
+	ours := pl.policy.guard.find(s, pl.rule.commands, pl.Line)
 	switch {
 	case !s.readable:
 		pl.close("unreadable", "The params are not one JSON value, so nothing can be said of them.", restrict)

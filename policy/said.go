@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,23 +61,13 @@ func read(c *toolcall.Call) *said {
 		}
 		a := argument{values.Path(i), plainKey(name), v.Text, v.Kind == jsontext.KindString}
 		s.args = append(s.args, a)
-		all.WriteString(portOf(&a))
+		all.WriteString(v.Text)
 		all.WriteByte(0)
 	}
 	all.Write(keys)
 	all.WriteString(c.Sent)
 	s.all = all.String()
 	return s
-}
-
-// portOf is a value, and a number as a port is written: 8787.0 is 8787.
-func portOf(a *argument) string {
-	if !a.isText && strings.ContainsAny(a.value, ".eE") {
-		if f, err := strconv.ParseFloat(a.value, 64); err == nil && f == float64(uint16(f)) {
-			return strconv.FormatUint(uint64(f), 10)
-		}
-	}
-	return a.value
 }
 
 // plainKey is a member's name in small letters and without the characters that set words apart.
