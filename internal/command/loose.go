@@ -22,20 +22,19 @@ func (r *reader) command(words []string) {
 		also(words[0][:at], words[1:])
 	}
 	r.left -= costs
-	does := reach()[program]
-	r.Network = r.Network || does.always
-	runs := does.runs[""]
+	r.Network = r.Network || reach()[program]
+	runs := reach()[program+" *"]
 	for i := 1; i < len(words) && r.left > 0; i++ {
 		w := words[i]
 		if isOption(w) {
 			continue
 		}
-		r.Network = r.Network || !runs && does.verbs[w]
+		r.Network = r.Network || !runs && reach()[program+" "+w]
 		if r.left -= costs; i > 1 {
 			also(words[0], words[i:])
 		}
 		switch {
-		case !runs && does.runs[w]:
+		case !runs && reach()[program+" "+w+"*"]:
 			runs = true
 			continue
 		case runs && strings.ContainsAny(w, " \t\n;|&<>()"):
@@ -69,14 +68,9 @@ func (r *reader) word(w string) {
 	}
 }
 
-func endsPart(c rune) bool { return c < 0x80 && partEnds[c] }
-
-var partEnds = func() (ends [0x80]bool) {
-	for c := range rune(len(ends)) {
-		ends[c] = c <= ' ' || strings.ContainsRune("'\"`(){}[],;<>|&=:@", c)
-	}
-	return ends
-}()
+func endsPart(c rune) bool {
+	return c <= ' ' || c < 0x80 && strings.IndexByte("'\"`(){}[],;<>|&=:@", byte(c)) >= 0
+}
 
 // unparsed reads a text that is no command: each word of it may begin one.
 func (r *reader) unparsed(text string) {
@@ -87,8 +81,8 @@ func (r *reader) unparsed(text string) {
 	for i, w := range words {
 		r.word(w)
 		r.Commands = append(r.Commands, words[i:min(i+4, len(words))])
-		if does, listed := reach()[base(w)]; listed && !r.Network {
-			r.Network = does.always || i+1 < len(words) && does.verbs[words[i+1]]
+		if always, listed := reach()[base(w)]; listed && !r.Network {
+			r.Network = always || i+1 < len(words) && reach()[base(w)+" "+words[i+1]]
 		}
 	}
 }
@@ -96,33 +90,17 @@ func (r *reader) unparsed(text string) {
 //go:embed network.txt
 var networkText string
 
-// network is how a program reaches the network.
-type network struct {
-	always bool            // in every use
-	verbs  map[string]bool // with one of these words after it
-	runs   map[string]bool // it runs what is named after one of these words; "": directly after it
-}
-
-// reach has network.txt, by program.
-var reach = sync.OnceValue(func() map[string]network {
-	out := map[string]network{}
+// reach has the words of network.txt: "curl", "git clone", "sudo *", "npm exec*".
+var reach = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
 	for line := range strings.Lines(networkText) {
 		line, _, _ = strings.Cut(line, "#")
 		names, verbs, found := strings.Cut(line, ":")
 		for name := range strings.FieldsSeq(names) {
-			n, listed := out[name]
-			if !listed {
-				n.verbs, n.runs = map[string]bool{}, map[string]bool{}
-			}
-			n.always = n.always || !found
+			out[name] = out[name] || !found
 			for verb := range strings.FieldsSeq(verbs) {
-				if before, runs := strings.CutSuffix(verb, "*"); runs {
-					n.runs[before] = true
-				} else {
-					n.verbs[verb] = true
-				}
+				out[name+" "+verb] = true
 			}
-			out[name] = n
 		}
 	}
 	return out
@@ -143,8 +121,8 @@ func name(words []string) string {
 	if w := words[0]; len(w) > 40 || !isPlain(w) && !plain.MatchString(w) {
 		return "a program"
 	}
-	if len(words) > 1 && (programs()[words[0]+" "+words[1]] != nil || reach()[words[0]].verbs[words[1]]) {
-		return words[0] + " " + words[1]
+	if shown := strings.Join(words[:min(2, len(words))], " "); programs()[shown] != nil || reach()[shown] {
+		return shown
 	}
 	return words[0]
 }
