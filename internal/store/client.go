@@ -133,7 +133,9 @@ func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic //
 }
 
 // Pauses are those that are on.
-func (s *Store) Pauses(ctx context.Context) ([]Pause, error) { return s.engine.pauses(ctx, s.engine.read) }
+func (s *Store) Pauses(ctx context.Context) ([]Pause, error) {
+	return s.engine.pauses(ctx, s.engine.read)
+}
 
 // reading is engine.read, or engine.fetch where a change is on its way.
 type reading func(ctx context.Context, keys ...string) ([]*known, time.Time, error)

@@ -73,11 +73,12 @@ type Cause struct {
 
 // Fresh is what is known of the owner's /new. The rules are the verifier's.
 type Fresh struct {
-	Owners []string       `json:"owners,omitzero"`
-	Asked  time.Time      `json:"asked,omitzero"`
-	Ended  time.Time      `json:"ended,omitzero"`
-	Count  int            `json:"count,omitzero"`
-	Runs   map[string]int `json:"runs,omitzero"`
+	Owners  []string       `json:"owners,omitzero"`
+	Asked   time.Time      `json:"asked,omitzero"`
+	Ended   time.Time      `json:"ended,omitzero"`
+	Count   int            `json:"count,omitzero"`
+	Session string         `json:"session,omitzero"`
+	Runs    map[string]int `json:"runs,omitzero"`
 }
 
 // Grant lets calls pass that would ask otherwise.
@@ -104,10 +105,10 @@ type OpenCard struct {
 	Era    int64     `json:"era,omitzero"`
 }
 
-// Bounds of a conversation. What falls out of Levels is a session id that is not known any more, and such a one is
-// untrusted unless its runtime says that it began empty.
+// MostSessions is how many session ids of a conversation are known. What falls out is not known any more, and so untrusted
+// unless its runtime says that it began empty. The others are bounds too.
 const (
-	mostSessions = 200
+	MostSessions = 200
 	mostCauses   = 12
 	mostCaution  = 8
 	mostFooters  = 8
@@ -182,7 +183,7 @@ func (c *Conversation) meet(session string) {
 	}
 	c.Levels[session] = taint.System
 	c.Order = append(c.Order, session)
-	for len(c.Order) > mostSessions {
+	for len(c.Order) > MostSessions {
 		delete(c.Levels, c.Order[0])
 		c.Order = c.Order[1:]
 	}
@@ -205,7 +206,7 @@ func (c *Conversation) Expose(session, what string) {
 		return
 	}
 	c.Changed()
-	if c.Secrets == nil || len(c.Secrets) >= mostSessions { // then it counts for all
+	if c.Secrets == nil || len(c.Secrets) >= MostSessions { // then it counts for all
 		c.Secrets, session = map[string]string{}, pick(c.Secrets == nil, session, "")
 	}
 	c.Secrets[session] = what

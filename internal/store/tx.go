@@ -356,7 +356,7 @@ func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
 	t.put(key, &decided{Body: r.Body, Allow: r.Allow, Denied: r.Denied, By: r.By}, t.Now.Add(r.Keep))
 	t.entry(key).once = true
 	for _, c := range []*Conversation{t.convs[0], t.C} {
-		if !c.Called {
+		if !c.Called && (r.Allow || r.Denied) { // else it is an event, and no call
 			c.Changed()
 			c.Called = true
 		}

@@ -142,7 +142,7 @@ func levels(b *bench) {
 	b.update(s, c, func(t *store.Tx) {
 		b.is("a new conversation", t.IsNew && !t.Lost && t.C.Worst() == taint.System, true)
 		t.C.Raise("one", taint.Owner, "its owner", t.Now)
-		t.Decide(store.Request{ID: "r1", Keep: time.Minute})
+		t.Decide(store.Request{ID: "r1", Denied: true, Keep: time.Minute})
 	})
 	b.raise(s, c, "two", taint.Untrusted)
 	b.raise(s, c, "two", taint.Local)
@@ -258,7 +258,7 @@ func family(b *bench) {
 		b.is("under", t.Under, "s1")
 		b.is("it is new", t.IsNew, true)
 		t.C.Raise(t.Under, taint.Untrusted, "a page", t.Now)
-		t.Decide(store.Request{ID: "r", Keep: time.Hour})
+		t.Decide(store.Request{ID: "r", Denied: true, Keep: time.Hour})
 	})
 	b.is("the root", b.level(one, root, "s1"), taint.Untrusted)
 	b.update(one, grandchild, func(t *store.Tx) { b.is("a call was decided there", t.IsNew, false) })
