@@ -238,7 +238,9 @@ func (pl *Plan) turnsOff(s *said) bool {
 // agentNames are in all names of such places.
 var agentNames = strings.Fields("claude codex gemini opencode .mcp.json verifier")
 
-func endsWord(c rune) bool { return c <= ' ' || strings.ContainsRune("'\"`(){},;=<>|&", c) }
+func endsWord(c rune) bool {
+	return c <= ' ' || c < 0x80 && strings.IndexByte("'\"`(){},;=<>|&", byte(c)) >= 0
+}
 
 // isSettings reports whether a path is such a file or below such a directory, or is a program of ours.
 func isSettings(name string) bool {

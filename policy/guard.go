@@ -125,9 +125,18 @@ var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "637
 // find says what of ours a call names, or "". Our program is only looked for where the tool carries commands.
 func (g *guard) find(s *said, commands bool, line *command.Line) string {
 	m := g.in(s.all, commands)
-	var names []string
-	if m == nil && strings.Contains(s.all, "..") { // a path that goes up, as it is meant
-		names = append(strings.FieldsFunc(s.all, endsWord), strings.Split(s.all, "\x00")...)
+	upwards := func(name string) { // a path that goes up, as it is meant
+		if m == nil && len(name) <= mostPath && goesUp(name) {
+			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
+		}
+	}
+	if m == nil && goesUp(s.all) {
+		for name := range strings.FieldsFuncSeq(s.all, endsWord) {
+			upwards(name)
+		}
+		for name := range strings.SplitSeq(s.all, "\x00") {
+			upwards(name)
+		}
 	}
 	if line != nil {
 		for _, words := range line.Commands {
@@ -136,13 +145,9 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 			}
 		}
 		for i := 0; m == nil && i < len(line.Words); i++ { // without their quotes
-			m = g.in(line.Words[i], commands)
-		}
-		names = append(names, line.Words...)
-	}
-	for i := 0; m == nil && i < len(names); i++ {
-		if name := names[i]; len(name) <= mostPath && strings.Contains(name, "..") {
-			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
+			if m = g.in(line.Words[i], commands); m == nil {
+				upwards(line.Words[i])
+			}
 		}
 	}
 	switch {
@@ -155,6 +160,8 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 	}
 	return "what is guarded: " + m.word
 }
+
+func goesUp(text string) bool { return strings.Contains(text, "../") || strings.Contains(text, `..\`) }
 
 // in finds the first guarded word in a text.
 func (g *guard) in(text string, commands bool) *guarded {
