@@ -33,8 +33,9 @@ func newBuilder(c Config) *builder {
 	b := &builder{config: c, tools: map[string]*facts{"": &unknownTool}}
 	for name, f := range shipped {
 		own := *f
-		if isServed(name) {
-			own = byNameOnly(own)
+		if isServed(name) { // a file in a repository may call a server on the web "time": see [builder.readServers]
+			own.traits = unknownTool.traits
+			own.destructive = f.destructive
 		}
 		b.tools[name] = &own
 	}
@@ -174,10 +175,11 @@ func (b *builder) readAgents(global *layer, all *scope, iterations int) (agents 
 		}
 		own.scope = b.readScope(path+"scope", a.Scope)
 		own.layer = b.readLayer(path, global, a.TaintPolicy, a.ToolOverrides)
-		own.same = len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{} && !own.scope.set()
-		if !own.scope.set() {
+		unscoped := len(own.scope.names) == 0
+		if unscoped {
 			own.scope = *all
 		}
+		own.same = unscoped && len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{}
 		agents = append(agents, own)
 	}
 	return agents
@@ -244,32 +246,32 @@ func (b *builder) toolName(path, key string) (string, bool) {
 	return name, true
 }
 
-// scope is which tools are judged. The zero scope is every tool.
-type scope struct{ include, exclude map[string]bool }
-
-// holds reports whether a tool is in scope; the name "" is for every tool that nothing names.
-func (s *scope) holds(name string) bool {
-	if len(s.include) > 0 {
-		return s.include[name]
-	}
-	return !s.exclude[name]
+// scope is which tools are judged: only some, or all but some. The zero scope is every tool.
+type scope struct {
+	names map[string]bool
+	only  bool
 }
 
-// set reports whether a scope names any tool.
-func (s *scope) set() bool { return len(s.include)+len(s.exclude) > 0 }
+// holds reports whether a tool is in scope; the name "" is for every tool that nothing names.
+func (s *scope) holds(name string) bool { return s.names[name] == s.only }
 
 // readScope reads the scope at a path of the file.
 func (b *builder) readScope(path string, s Scope) scope {
-	if len(s.Include) > 0 && len(s.Exclude) > 0 {
+	if len(s.Include) == 0 {
+		return scope{names: b.readNames(path+".exclude", s.Exclude)}
+	}
+	if len(s.Exclude) > 0 {
 		b.fail(path, "has both include and exclude: keep one")
 	}
-	return scope{include: b.readNames(path+".include", s.Include), exclude: b.readNames(path+".exclude", s.Exclude)}
+	return scope{b.readNames(path+".include", s.Include), true}
 }
 
 func (b *builder) readNames(path string, names []string) map[string]bool {
 	set := make(map[string]bool, len(names))
-	for _, n := range names {
-		if name, ok := b.toolName(path, n); ok {
+	for _, name := range names {
+		if name == everyTool {
+			set[name] = true
+		} else if name, ok := b.toolName(path, name); ok {
 			set[name] = true
 		}
 	}

@@ -43,16 +43,10 @@ type Action struct {
 // declared is one that was checked.
 type declared struct {
 	Declared
-	from  taint.Level        // so from this level on
-	tools map[string]bool    // whose calls it is about; empty: all
-	does  map[string]outcome // by tool
-}
+	from  taint.Level     // so from this level on
+	tools map[string]bool // whose calls it is about; empty: all
 
-// outcome is what a policy makes of calls of a tool.
-type outcome struct {
-	mode    taint.Mode
-	removes bool // the model is not offered it
-	says    bool // the agent reads the reason
+	removes, blocks, confirms map[string]bool // tools
 }
 
 const (
@@ -84,42 +78,30 @@ func (b *builder) readDeclared() (all []*declared) {
 }
 
 func (b *builder) readPolicy(at string, c *Declared) *declared {
-	d := &declared{Declared: *c, does: map[string]outcome{}, tools: b.readNames(at+".when.tool", c.When.Tool)}
-	if levels := c.When.ContextTaintIncludes; len(levels) > 0 {
-		d.from = slices.Min(levels)
-	}
 	if n := c.When.IterationGTE; n != nil && *n < 0 {
 		b.fail(at+".when.iteration_gte", "must not be negative")
 	}
-	for _, l := range []struct {
-		key   string
-		tools []string
-		does  outcome
-	}{
-		{"remove_tools", c.Action.RemoveTools, outcome{restrict, true, false}},
-		{"block_tools", c.Action.BlockTools, outcome{restrict, false, true}},
-		{"confirm_tools", c.Action.ConfirmTools, outcome{confirm, false, false}},
-	} {
-		for _, name := range l.tools {
-			if name != everyTool {
-				name, _ = b.toolName(at+".action."+l.key, name)
-			}
-			d.does[name] = d.does[name].and(l.does)
-		}
-	}
-	if c.Action.BlockTurn {
-		d.does[everyTool] = d.does[everyTool].and(outcome{restrict, false, true})
+	d := &declared{Declared: *c, tools: b.readNames(at+".when.tool", c.When.Tool),
+		removes:  b.readNames(at+".action.remove_tools", c.Action.RemoveTools),
+		blocks:   b.readNames(at+".action.block_tools", c.Action.BlockTools),
+		confirms: b.readNames(at+".action.confirm_tools", c.Action.ConfirmTools)}
+	if levels := c.When.ContextTaintIncludes; len(levels) > 0 {
+		d.from = slices.Min(levels)
 	}
 	return d
 }
 
-// and is what two outcomes are together.
-func (o outcome) and(p outcome) outcome {
-	return outcome{taint.Stricter(o.mode, p.mode), o.removes || p.removes, o.says || p.says}
+// of is what a policy makes of calls of a tool, where it is so, and whether the agent reads the reason.
+func (d *declared) of(tool string) (mode taint.Mode, says bool) {
+	names := func(set map[string]bool) bool { return set[tool] || set[everyTool] }
+	switch says = d.Action.BlockTurn || names(d.blocks); {
+	case says || names(d.removes):
+		return restrict, says
+	case names(d.confirms):
+		return confirm, false
+	}
+	return allow, false
 }
-
-// of is what a policy makes of calls of a tool, where it is so.
-func (d *declared) of(tool string) outcome { return d.does[tool].and(d.does[everyTool]) }
 
 // concerns reports whether a call is one that a policy is about, apart from the level.
 func (d *declared) concerns(c *toolcall.Call) bool {
@@ -146,7 +128,7 @@ func (d *declared) concerns(c *toolcall.Call) bool {
 // declare lets the owner's policies tighten the plan.
 func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
 	for _, d := range policies {
-		mode := d.of(pl.rule.name).mode
+		mode, _ := d.of(pl.rule.name)
 		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(c) {
 			continue
 		}
@@ -167,14 +149,14 @@ func (j *judgement) policies() {
 		if j.out.Level < d.from {
 			continue
 		}
-		does := d.of(j.rule.name)
+		mode, says := d.of(j.rule.name)
 		j.out.LogContext = j.out.LogContext || d.Action.LogFullContext
 		j.out.PersistGraph = j.out.PersistGraph || d.Action.PersistGraph
-		j.out.ownerAsks = j.out.ownerAsks || does.mode != allow
-		if !blocked && does.mode == restrict && does.says {
+		j.out.ownerAsks = j.out.ownerAsks || mode != allow
+		if !blocked && mode == restrict && says {
 			j.out.Reason = d.Action.Reason
 		}
-		blocked = blocked || does.mode == restrict
+		blocked = blocked || mode == restrict
 	}
 }
 
@@ -182,7 +164,7 @@ func (j *judgement) policies() {
 func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
 	name := p.rulesFor(c.Agent()).find(c.Tool).name
 	return slices.ContainsFunc(p.declared, func(d *declared) bool {
-		return d.of(name).removes && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
+		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
 	})
 }
 

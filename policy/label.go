@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,16 +38,15 @@ func hostOf(text string) string {
 	if _, after, found := strings.Cut(text, "://"); found {
 		text = after
 	}
-	text = strings.TrimLeft(text, "/")
-	if end := strings.IndexAny(text, "/?#\\ \"'<>\n"); end >= 0 {
+	text, _, _ = strings.Cut(strings.TrimLeft(text, "/"), "/")
+	if end := strings.IndexAny(text, "?#\\ \"'<>\n"); end >= 0 {
 		text = text[:end]
 	}
-	text = text[strings.LastIndexByte(text, '@')+1:]
-	if end := strings.IndexByte(text, ']'); end > 0 && text[0] == '[' {
-		return text[1:end]
+	u, err := url.Parse("//" + text)
+	if err != nil {
+		return ""
 	}
-	host, _, _ := strings.Cut(text, ":")
-	return host
+	return u.Hostname()
 }
 
 // bounded joins the words, shows what would not print, and keeps to the limit.

@@ -29,14 +29,12 @@ var lists = func() map[string][]string {
 }()
 
 // setOf is a list, to be looked up.
-func setOf(name string) map[string]bool { return setFrom(lists[name]) }
+func setOf(name string) map[string]bool { return setOfWords(strings.Join(lists[name], "\n")) }
 
 // setOfWords are words, to be looked up.
-func setOfWords(text string) map[string]bool { return setFrom(strings.Fields(text)) }
-
-func setFrom(words []string) map[string]bool {
-	out := make(map[string]bool, len(words))
-	for _, word := range words {
+func setOfWords(text string) map[string]bool {
+	out := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
 		out[word] = true
 	}
 	return out

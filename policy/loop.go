@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/session"
@@ -42,8 +41,7 @@ func (p *Policy) runCap(c *toolcall.Call, pl *Plan) int {
 	return p.calls
 }
 
-// Counts reports whether the plan depends on what people said of the run at its
-// cap, so that [Plan.Loop] has to be told.
+// Counts reports whether the plan depends on what people said of the run at its cap, which [Plan.Loop] takes.
 func (pl *Plan) Counts() bool {
 	return pl.RunCap > 0 || pl.loop.iteration != nil && *pl.loop.iteration >= pl.loop.cap
 }
@@ -55,8 +53,7 @@ func (pl *Plan) Loop(yeses int, stopped bool) {
 		return // a gate decides alone
 	}
 	l := &pl.loop
-	l.yeses, l.mode = yeses, confirm
-	if stopped {
+	if l.yeses, l.mode = yeses, confirm; stopped {
 		l.mode = restrict
 	}
 	pl.RunCap <<= yeses
@@ -65,8 +62,8 @@ func (pl *Plan) Loop(yeses int, stopped bool) {
 	}
 }
 
-// GoesOn is the number of yeses that the run has with one for this call: more
-// than one more, where one would leave the call itself beyond the cap.
+// GoesOn is the number of yeses that the run has with one for this call: more than one more, where one would leave the
+// call itself beyond the cap.
 func (pl *Plan) GoesOn() int {
 	l := &pl.loop
 	n := l.yeses + 1
@@ -78,21 +75,18 @@ func (pl *Plan) GoesOn() int {
 
 // atCap says that the run is at its cap, if it is.
 func (j *judgement) atCap() {
-	l, rule, text := &j.loop, "run-cap", ""
+	l, rule, text, mode := &j.loop, "run-cap", "", max(j.out.Mode, j.loop.mode)
 	switch {
 	case l.over:
 		rule, text = "iterations", fmt.Sprintf("The model was called %d times in this run, and your limit is %d.",
 			*l.iteration+1, l.cap<<l.yeses)
-	case j.view.Capped && j.view.Mode == restrict:
-		j.out.AtCap = true
-		j.out.add(rule, "The run has used up its iterations.", restrict)
+	case !j.view.Capped:
 		return
-	case j.view.Capped:
-		text = "The run has made more than " + strconv.Itoa(j.RunCap) + " calls, which is your limit."
+	case j.view.Mode == restrict:
+		mode, text = restrict, "The run has used up its iterations."
 	default:
-		return
+		text = fmt.Sprintf("The run has made more than %d calls, which is your limit.", j.RunCap)
 	}
-	mode := max(j.out.Mode, l.mode)
 	if mode == confirm {
 		text += " If you allow this call, the run may use twice as many; if you deny it, the run makes no more calls."
 	}

@@ -84,15 +84,13 @@ func (pl *Plan) reason(v *Verdict, view *session.View, s *Step) string {
 		return "The agent has read outside content."
 	case "dangerous":
 		return tool + " " + pl.rule.reason + ", so you are asked each time."
-	case "override":
-		return "Your policy asks before " + tool + "."
-	case "agent":
-		return "Your rules for this agent ask before " + tool + "."
-	case "taintPolicy", escalation, "closed":
+	case "taintPolicy", escalation, "closed", "override", "agent":
 		switch {
 		case s.Mode != confirm:
 			return ""
-		case pl.rule.known:
+		case s.Rule == "override":
+			return "Your policy asks before " + tool + "."
+		case s.Rule != "agent" && pl.rule.known:
 			return "Your policy asks before " + tool + " in " + v.Level.String() + " conversations."
 		}
 	}

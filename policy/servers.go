@@ -69,16 +69,8 @@ func firstOf[T any](from map[string]*T, names []string) *T {
 	return nil
 }
 
-// byNameOnly is what holds of a tool whose server the owner's config does not name, since a file in a repository may
-// call a server on the web "time": what it returns, and that it can't be undone. In all else nothing is known of it.
-func byNameOnly(f facts) facts {
-	destructive := f.destructive
-	f.traits = unknownTool.traits
-	f.destructive = destructive
-	return f
-}
-
-// readServers lays what the owner says of servers over the shipped table.
+// readServers lays what the owner says of servers over the shipped table. Of a tool whose server the owner names nowhere
+// only this counts: what it returns, and that it can't be undone.
 func (b *builder) readServers() {
 	for _, key := range slices.Sorted(maps.Keys(b.config.MCP.Servers)) {
 		path, said, all := "mcp.servers."+key, b.config.MCP.Servers[key], serverPrefix+strings.ToLower(key)+"__"

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -92,7 +93,7 @@ func (pl *Plan) bringsIn(s *said) {
 // apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it
 // does.
 func (pl *Plan) apply(s *said) (ruled bool) {
-	file := s.filePath()
+	file := s.only(pathParams)
 	clean, isPath := cleanPath(file)
 	for _, r := range pl.rule.trust {
 		if (r.host == "" || r.hasHost(s)) && (r.path == "" || isPath && below(clean, r.path)) {
@@ -114,22 +115,9 @@ func (pl *Plan) apply(s *said) (ruled bool) {
 
 // hasHost reports whether the call names this host and no other.
 func (r *trustRule) hasHost(s *said) bool {
-	found, addresses := false, 0
-	for i := range s.args {
-		addresses += strings.Count(s.args[i].value, "://")
-	}
-	for _, p := range hostParams {
-		address := s.top(p)
-		if address == "" {
-			continue
-		}
-		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !sameHost(r.host, strings.ToLower(u.Hostname())) {
-			return false
-		}
-		found = true
-	}
-	return found && addresses == 1
+	u, err := url.Parse(s.only(hostParams))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.Count(s.all, "://") == 1 &&
+		sameHost(r.host, strings.ToLower(u.Hostname()))
 }
 
 func sameHost(rule, host string) bool {
@@ -140,19 +128,16 @@ func sameHost(rule, host string) bool {
 	return host == rule
 }
 
-// filePath is the one file that a call names, or "" if there is none or several.
-func (s *said) filePath() (name string) {
-	for _, p := range pathParams {
-		v := s.top(p)
-		switch {
-		case v == "":
-		case name != "" && name != v:
+// only is what a call says under some names, or "" if it says nothing or two things there.
+func (s *said) only(names []string) (value string) {
+	for _, name := range names {
+		v := s.top(name)
+		if v != "" && value != "" && v != value {
 			return ""
-		default:
-			name = v
 		}
+		value = cmp.Or(v, value)
 	}
-	return name
+	return value
 }
 
 // opens says what a tool brings in that looks at what it is given the path or the address of. An address makes the call

@@ -9,7 +9,7 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Influence is something that had a say in a conversation and made it worse, or
+// Influence is something that influenced a conversation and made it worse, or
 // would have if it had not been as bad already. A store keeps one for each
 // source, for the owner to look at.
 type Influence struct {
@@ -45,7 +45,7 @@ func (all Influences) Find(number int64) int {
 	return slices.IndexFunc(all, func(i Influence) bool { return i.Number == number })
 }
 
-// Add notes that something had a say, now. Next gives the number of one that was not known.
+// Add notes that something influenced it, now. Next gives the number of one that was not known.
 func (all *Influences) Add(one Influence, next func() (int64, error)) error {
 	one.Label = strings.ReplaceAll(one.Label, "\n", " ")
 	at := all.same(&one)

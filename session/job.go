@@ -2,7 +2,7 @@ package session
 
 import "strings"
 
-// Jobs is the name under which the scheduled jobs of an agent are kept: what had a say in it are the jobs
+// Jobs is the name under which the scheduled jobs of an agent are kept: what influenced it are the jobs
 // that a tainted conversation has scheduled or changed. It is no conversation that
 // a call could come from: a session key never begins with its name.
 func Jobs(client, agent string) Conversation {

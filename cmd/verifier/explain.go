@@ -61,16 +61,21 @@ func (c *ExplainCmd) Run(a *app) error {
 	c.after(a, rules.Plan(call))
 	owners := *call
 	owners.Context.SenderIsOwner, owners.Context.Platform = true, runtime.GOOS
-	plan := rules.Plan(&owners)
-	explainYeses(a, &owners, &plan)
+	for _, level := range chosen {
+		if v := rules.Judge(&owners, session.View{Level: level}); v.Mode == taint.Confirm && v.Grantable {
+			plan := rules.Plan(&owners)
+			explainYeses(a, &owners, &plan)
+			break
+		}
+	}
 	return nil
 }
 
-// explainYeses says which of your earlier answers may let the call pass.
+// explainYeses says which of your earlier answers may let the call pass, at a level at which a grant may answer for you.
 func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 	params, _ := call.Values()
 	where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where()
-	if plan.Grantable && len(where) > 0 {
+	if len(where) > 0 {
 		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
 	}
 	if of := canStand(plan, where); of != "" {
@@ -81,8 +86,6 @@ func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
 // canStand is what a standing consent that covers the call would be for; "" where none can.
 func canStand(plan *policy.Plan, where []string) string {
 	switch {
-	case !plan.Grantable:
-		return ""
 	case plan.Effect == command.Look:
 		return "exactly this command"
 	case len(where) > 0:

@@ -200,7 +200,7 @@ func TestH32H34H53WhoTapsInAChat(t *testing.T) {
 	card := message(t, s, "🔐")
 	owner := telegramtest.Person{ID: 1001, Name: "Owner"}
 	if told := tap(t, s, telegramtest.Person{ID: 5, Name: "Owner"}, card, "Allow once"); told.Text == "" {
-		t.Errorf("a stranger is told nothing")
+		t.Errorf("someone whom we do not know gets no answer")
 	}
 	_, code, _ := strings.Cut(card.Text, ".deny ")
 	if len(code) >= 8 { // H36: what a bot writes is no answer

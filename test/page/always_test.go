@@ -198,11 +198,11 @@ func TestAStandingConsentIsNotWidened(t *testing.T) {
 			gateway.With(gateway.OwnerIn("s"), "senderId", "7", "senderIsOwner", nil),
 		),
 		"a group":   note("shopping", "x", inGroup("group")),
-		"no sender": note("shopping", "x", unvouched("none")),
+		"no sender": note("shopping", "x", unattested("none")),
 		"another agent": note(
 			"shopping",
 			"x",
-			gateway.With(unvouched("ops"), "agentId", "ops", "sessionKey", "agent:ops:main"),
+			gateway.With(unattested("ops"), "agentId", "ops", "sessionKey", "agent:ops:main"),
 		),
 	})
 	secret, child := fetched(g, "secret"), fetched(g, "child")

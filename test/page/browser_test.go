@@ -154,7 +154,7 @@ func answers(t *testing.T, s *surf) {
 		t.Errorf("the call: %s", a.Raw)
 	}
 	second.Text("Nothing waits") // by itself
-	held = s.asks(gateway.Sh("make deploy", unvouched("x")))
+	held = s.asks(gateway.Sh("make deploy", unattested("x")))
 	s.Approve(s.Waits().Ref, 30)
 	<-held
 	held = s.asks(s.tainted("rm -r build"))
@@ -195,7 +195,7 @@ func answers(t *testing.T, s *surf) {
 // keys answers by keyboard. No key allows what is not wholly visible.
 func keys(t *testing.T, s *surf) {
 	tab := s.login(webtest.Desk)
-	long := s.asks(gateway.Sh("echo "+strings.Repeat("x; echo ", 900)+"done", unvouched("x")))
+	long := s.asks(gateway.Sh("echo "+strings.Repeat("x; echo ", 900)+"done", unattested("x")))
 	tab.Text("Read all of it to allow")
 	tab.Wait("it has settled", `document.querySelector(".card") && !document.querySelector(".settling")`)
 	var posted bool
@@ -364,7 +364,7 @@ func edits(t *testing.T, s *surf) {
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	tab := s.login(webtest.Phone)
 	held := s.asks(gateway.Call{
-		Tool: "exec", Context: gateway.With(unvouched("m"), "edits", true),
+		Tool: "exec", Context: gateway.With(unattested("m"), "edits", true),
 		Params: `{"command":"git push --force origin main","timeout":60,"apiKey":"` + secret + `"}`,
 	})
 	openMore(tab)

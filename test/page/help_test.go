@@ -15,8 +15,8 @@ import (
 // patient has calls held for as long as a browser on a busy machine may need to get to the answer.
 const patient = "webhook: {hold: 60s, maxHold: 60s}\n"
 
-// unvouched is a run of which nothing is said, and inGroup the owner's message in a group: both ask.
-func unvouched(session string) gateway.Context {
+// unattested is a run whose starter nobody names, and inGroup the owner's message in a group: both ask.
+func unattested(session string) gateway.Context {
 	return gateway.Context{"sessionKey": "agent:main:" + session}
 }
 

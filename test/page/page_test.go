@@ -72,7 +72,7 @@ func TestH51H52WhatAnAgentWroteIsInertAndOnlyThePageAnswers(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "webhook: {hold: 30s, maxHold: 60s}\n")
 	b := enter(t, g)
-	held := g.Hold(run(`echo "<script>alert(1)</script><img src=x onerror=alert(1)>"`, unvouched("m")))
+	held := g.Hold(run(`echo "<script>alert(1)</script><img src=x onerror=alert(1)>"`, unattested("m")))
 	g.Waits()
 	page := b.load(http.MethodGet, "/page/", nil)
 	if text := string(page.Body); strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") ||
@@ -133,7 +133,7 @@ func TestH307ACallSlippedInBeforeTheTapOnThePageIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
 	b := enter(t, g)
-	ask := func(command string) string { return g.Ask(gateway.Sh(command, unvouched("m"))).Ref }
+	ask := func(command string) string { return g.Ask(gateway.Sh(command, unattested("m"))).Ref }
 	var refs []string
 	for i := range 5 { // five cards are open by default; the next calls share one
 		refs = append(refs, ask(fmt.Sprint("echo ", i)))
@@ -153,7 +153,7 @@ func TestH307ACallSlippedInBeforeTheTapOnThePageIsNotAllowed(t *testing.T) {
 	if !strings.Contains(said, "install;") || !strings.Contains(said, "make clean") || strings.Contains(said, "evil") {
 		t.Errorf("the answer does not name the calls of the list:\n%s", said)
 	}
-	g.Allow(gateway.Sh("make install", unvouched("m")))
-	g.Allow(gateway.Sh("make clean", unvouched("m")))
-	g.Ask(gateway.Sh(evil, unvouched("m")))
+	g.Allow(gateway.Sh("make install", unattested("m")))
+	g.Allow(gateway.Sh("make clean", unattested("m")))
+	g.Ask(gateway.Sh(evil, unattested("m")))
 }
