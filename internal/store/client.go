@@ -15,6 +15,7 @@ type clientDoc struct {
 	Lost     bool      `json:"lost,omitzero"`     // what was known is gone, and the owner has not accepted that
 	Era      int64     `json:"era,omitzero"`      // see Tx.Era
 	Pauses   []Pause   `json:"pauses,omitzero"`   // those that are on
+	Paused   time.Time `json:"paused,omitzero"`   // when an agent was last paused or resumed
 	Forgiven time.Time `json:"forgiven,omitzero"` // questions of before don't count
 	Unseen   *Mark     `json:"unseen,omitzero"`
 }
@@ -74,6 +75,9 @@ func (t *Tx) Paused(agent string) *Pause {
 	return nil
 }
 
+// PausedSince reports whether an agent of the client was paused or resumed after a time.
+func (t *Tx) PausedSince(at time.Time) bool { return t.client.Paused.After(at) }
+
 // MarkUnseen notes that files of the client were written that no person has seen.
 func (t *Tx) MarkUnseen(by string) {
 	if t.client.Unseen != nil {
@@ -125,7 +129,7 @@ func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic //
 				word.At = pick(p.At.IsZero(), t.Now, p.At)
 				others = append(others, word)
 			}
-			t.client.Pauses = others
+			t.client.Pauses, t.client.Paused = others, t.Now
 			t.putClient()
 			t.tell("pause")
 		})

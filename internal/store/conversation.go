@@ -97,11 +97,12 @@ type Grant struct {
 	Era     int64       `json:"era,omitzero"` // see Tx.Era
 }
 
-// OpenCard is a card that waits, as its conversation lists it.
+// OpenCard is a card that waits or was answered lately, as its conversation lists it.
 type OpenCard struct {
 	ID     string    `json:"id"`
 	Digest string    `json:"digest"`
 	Until  time.Time `json:"until"`
+	Closed bool      `json:"closed,omitzero"` // answered: until then an identical call finds what was said
 	Era    int64     `json:"era,omitzero"`
 }
 

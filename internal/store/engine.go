@@ -68,7 +68,7 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 			seen = map[string]*known{}
 		}
 		for i := range moved {
-			if seen[moved[i].Key], err = e.learn(&moved[i], now); err != nil {
+			if seen[moved[i].Key], err = e.learn(&moved[i], t.entry(moved[i].Key).known); err != nil {
 				return err
 			}
 		}
@@ -141,15 +141,15 @@ func (e *engine) remember(t *Tx, c *Commit, written []*known) {
 	}
 }
 
-// learn reads a document that came from the backend. What this process has seen newer is lost.
-func (e *engine) learn(d *Doc, now time.Time) (*known, error) {
+// learn reads a document that came from the backend. What this process had seen newer before it asked is lost; what it
+// has seen since then may be newer.
+func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	k, err := unseal(e.key, d)
 	if err != nil {
 		e.log.Error("a document in the store does not carry this server's seal: everything that rests on it is denied",
 			"kind", kindOf(d.Key))
 		return nil, err
 	}
-	was := e.cache.get(d.Key, now)
 	if was == nil || was.count < k.count || was.count == k.count && was.version == k.version {
 		return k, nil
 	}
@@ -169,6 +169,10 @@ func (e *engine) read(ctx context.Context, keys ...string) ([]*known, time.Time,
 
 func (e *engine) fetch(ctx context.Context, keys ...string) ([]*known, time.Time, error) {
 	before, turn := e.clock.asking()
+	was := make([]*known, len(keys))
+	for i, key := range keys {
+		was[i] = e.cache.get(key, before)
+	}
 	docs, now, err := e.backend.Get(ctx, keys...)
 	if err != nil {
 		return nil, now, fmt.Errorf("store: %w", err)
@@ -176,7 +180,7 @@ func (e *engine) fetch(ctx context.Context, keys ...string) ([]*known, time.Time
 	e.clock.saw(now, before, turn)
 	found := make([]*known, len(docs))
 	for i := range docs {
-		if found[i], err = e.learn(&docs[i], now); err != nil {
+		if found[i], err = e.learn(&docs[i], was[i]); err != nil {
 			return nil, now, err
 		}
 	}

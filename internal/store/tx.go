@@ -374,7 +374,8 @@ func askedKey(client, agent string) string {
 	return keyOf(client, "n/"+hash("asked "+strings.ToLower(agent)))
 }
 
-// Prompted counts one more question of the agent in this hour, if there is room for it.
+// Prompted counts one more question of the agent in this hour, if there is room for it. Where most is negative it takes
+// the last one back.
 func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
 	key := askedKey(t.of, agent)
 	found, err := get[asked](t, key)
@@ -389,10 +390,14 @@ func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
 			}
 		}
 	}
-	if len(now.At) >= most {
+	switch n := len(now.At); {
+	case most < 0:
+		now.At = now.At[:max(0, n-1)]
+	case n >= most:
 		return false, nil
+	default:
+		now.At = append(now.At, t.Now.UnixMilli())
 	}
-	now.At = append(now.At, t.Now.UnixMilli())
 	t.put(key, &now, t.Now.Add(askedWindow))
 	return true, nil
 }

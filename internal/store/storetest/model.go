@@ -141,7 +141,9 @@ func (b *bench) compare(s *store.Store, said, name string, m *remembered, paused
 			grants = append(grants, g.ID)
 		}
 		for _, o := range t.C.Open {
-			open = append(open, o.ID)
+			if !o.Closed {
+				open = append(open, o.ID)
+			}
 		}
 		b.is(said+"grants", strings.Join(grants, " "), strings.Join(m.grants, " "))
 		b.is(said+"open", strings.Join(open, " "), strings.Join(m.open, " "))

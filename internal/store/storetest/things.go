@@ -34,8 +34,13 @@ func cards(b *bench) {
 			c.Closed = false
 			t.PutCard(c)
 		}
-		b.is("its conversation lists the other", len(t.C.Open), 1)
+		b.is("its conversation lists it as closed", len(t.C.Open) == 2 && t.C.Open[0].Closed != t.C.Open[1].Closed, true)
+		if err == nil {
+			c.Until = t.Now // what was said to it is over
+			t.PutCard(c)
+		}
 	})
+	b.update(two, conv("main"), func(t *store.Tx) { b.is("its conversation lists the other", len(t.C.Open), 1) })
 	b.is("open cards", b.open(two), "c2 c3")
 	gone := func(id string) {
 		b.Helper()
@@ -275,10 +280,14 @@ func watch(b *bench) {
 		n++
 		b.update(other, conv("a"), func(t *store.Tx) {
 			for _, id := range []string{"a", "b"} {
-				t.PutCard(&store.Card{ID: fmt.Sprint(id, n), Conversation: conv("a"), Until: t.Now.Add(time.Hour)})
+				until := t.Now.Add(time.Hour)
+				t.PutCard(&store.Card{ID: fmt.Sprint(id, n), Conversation: conv("a"), Until: until, Closed: id == "b"})
 			}
 		})
 	})
 	stop()
 	b.must(<-ended)
+	for len(heard) > 0 {
+		b.is("heard of an open card", strings.HasPrefix(<-heard, "card a"), false)
+	}
 }
