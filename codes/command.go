@@ -47,6 +47,7 @@ type Command struct {
 	Turn    bool   // Approve: until the run ends
 	Exactly bool   // Approve: exactly this call, as often as it comes
 	Like    bool   // Approve: calls like it, to the same destination
+	Same    bool   // Approve: calls to the same recipients
 	With    string // Approve: what it is to run with instead, an object as typed; empty: what was asked about
 	Reason  string // Deny: may be empty
 	Session string // ResetTrust, Sources: the ref of a session, as typed
@@ -147,7 +148,10 @@ func parseApprove(rest string, c *Command) bool {
 	}
 	if len(t) > 2 {
 		word := lowerASCII(t[2])
-		c.Like, c.Exactly = word == "like", word == "exactly"
+		c.Like, c.Exactly, c.Same = word == "like", word == "exactly", word == "same"
+	}
+	if c.Same {
+		return len(t) == 3 || len(t) == 4 && parseScope(t[3], c)
 	}
 	if c.Like || c.Exactly {
 		return c.Tool != "all" && (len(t) == 3 || len(t) == 4 && parseScope(t[3], c) && (!c.Like || !c.Turn))

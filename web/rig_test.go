@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"io"
 	"iter"
@@ -72,20 +73,19 @@ func (p *people) set(name, token string) {
 type ledger struct {
 	*record.Log
 	path string
+	key  ed25519.PublicKey
 }
 
 func newRecord(t testing.TB) *ledger {
 	t.Helper()
-	base := filepath.Join(t.TempDir(), "record.jsonl")
-	log, err := record.Open(base, record.Options{Key: key})
+	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := record.Files(base)
-	if err != nil {
+	r := &ledger{path: filepath.Join(t.TempDir(), "record.jsonl"), key: public}
+	if r.Log, err = record.Open(r.path, record.Options{Key: private}); err != nil {
 		t.Fatal(err)
 	}
-	r := &ledger{log, files[0]}
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func (r *ledger) Backward(want func([]byte) bool) iter.Seq2[record.Line, error] 
 }
 
 func (r *ledger) Verify() (record.Report, error) {
-	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: key, Whole: true})
+	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: r.key, Whole: true})
 }
 
 func (r *ledger) String() string {

@@ -92,8 +92,7 @@ type recordLog interface {
 	Append(e record.Entry) error
 	Head() record.Head
 	Err() error
-	KeepHead() error
-	Compare(seen record.Head) (missing string, err error)
+	Compare(seen record.Head) ([]string, error)
 	SetRotation(r record.Rotation)
 	Close() error
 }
@@ -125,7 +124,7 @@ func openGateway(s setup) (g *gateway, err error) {
 			return g, err
 		}
 	}
-	if err = g.openRecord(s.config, s.state, key); err != nil {
+	if err = g.openRecord(s.config, s.state); err != nil {
 		return g, err
 	}
 	if err = g.openChannels(s); err != nil {
@@ -388,9 +387,6 @@ func (g *gateway) openCards() float64 {
 func serverKey(c *config.Config, state *config.State) (hmac.Key, error) {
 	if c.Store.Key.Set() {
 		return hmac.Key(c.Store.Key.Reveal()), nil
-	}
-	if state == nil {
-		return nil, nil
 	}
 	key, err := state.ServerKey()
 	return hmac.Key(key), err

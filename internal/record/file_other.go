@@ -1,8 +1,11 @@
-//go:build !linux
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
 
 package record
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
-// file is the disk behind a log; its Sync is that of os.File.
-type file struct{ *os.File }
+// lock refuses: without a lock two processes could write one chain.
+func lock(*os.File) error { return errors.ErrUnsupported }

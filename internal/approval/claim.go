@@ -1,0 +1,253 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/store"
+)
+
+// Claim takes a yes that people gave to this call, within the update that allows it: the card is put back as used by
+// the request. heard is what the request was told that waited for the answer; nil: it comes later, and the yes has to
+// outlast the wait. false: there is none to take; then the ruling says what the people said instead, if anything.
+func (d *Desk) Claim(t *store.Tx, a *Ask, request string, heard *Ruling) (said Ruling, claimed bool, err error) {
+	if heard != nil {
+		c, err := d.read(t, heard.Card)
+		if errors.Is(err, store.ErrGone) || err == nil && !d.takes(t, c, a, request) {
+			return Ruling{Late: true, Ref: heard.Ref, Card: heard.Card}, false, nil
+		}
+		if err != nil {
+			return Ruling{}, false, err
+		}
+		return c.use(t, request, c.ruling())
+	}
+	for _, o := range slices.Backward(t.C.Open) {
+		if o.Digest != a.Digest {
+			continue
+		}
+		c, err := d.read(t, o.ID)
+		if errors.Is(err, store.ErrGone) {
+			continue
+		}
+		if err != nil {
+			return Ruling{}, false, err
+		}
+		if said, answered := d.says(t, c, a); said.Yes {
+			return c.use(t, request, said)
+		} else if answered {
+			return said, false, nil
+		}
+	}
+	return Ruling{}, false, nil
+}
+
+// use puts the card back as used by a request.
+func (c *Card) use(t *store.Tx, request string, said Ruling) (Ruling, bool, error) {
+	said.Yes, c.Used = true, request
+	err := c.put(t)
+	return said, err == nil, err
+}
+
+// takes reports whether a request that waited for the card may take its yes.
+func (cs *cards) takes(t *store.Tx, c *Card, a *Ask, request string) bool {
+	runs := c.Ask.Digest
+	if edited := c.last().Edited; edited != "" {
+		runs = edited
+	}
+	return cs.allows(c, t.Now) && runs == a.Digest && (c.Used == "" || c.Used == request) &&
+		(!c.Ask.HeldOnly || c.Request == request)
+}
+
+// allows reports whether a card was allowed, by people who still may, and its time is not over.
+func (cs *cards) allows(c *Card, now time.Time) bool {
+	t := cs.terms()
+	return c.State == Allowed && now.Before(c.kept.Until) &&
+		!slices.ContainsFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
+}
+
+// isLate reports whether a yes could be for a call that did not wait for it.
+func (c *Card) isLate() bool {
+	return c.Used == "" && !c.Ask.HeldOnly && c.last().Edited == ""
+}
+
+// says is what a card that was answered says to the same call that comes later; false: nothing, and it may be asked
+// about again. A no and silence end with the user's next message: the call may be what they want now. A yes dies with
+// a worse level, a pause or a reset, and for a command with files that were written unseen; where it lasts, its grant
+// counts.
+func (cs *cards) says(t *store.Tx, c *Card, a *Ask) (Ruling, bool) {
+	out, asNow := c.ruling(), slices.Equal(c.Ask.Said, a.Said)
+	switch c.at(t.Now) {
+	case Denied:
+		out.Denied, out.Reason, out.ByPerson = true, c.reason(), c.names(false) != ""
+		return out, asNow && out.ByPerson
+	case Expired:
+		out.Silent = true
+		return out, asNow && t.Now.Before(c.Ask.Until.Add(noHolds))
+	case Allowed:
+		at := c.last().At
+		out.Yes = cs.takes(t, c, a, "") && c.isLate() && !out.Scope.Lasting() && a.Level <= c.Ask.Level && !a.Unseen &&
+			at.After(t.C.Reset) && !t.PausedSince(at)
+		return out, out.Yes
+	default:
+		return Ruling{}, false
+	}
+}
+
+// MaxTickets is how many questions can be asked about at a time.
+const MaxTickets = 32
+
+// ticket names a question that was still open when its caller could wait no longer. The caller shows it to learn of a
+// late yes, and it is good for nothing else: it is bound to the client, and what it holds the client may know.
+func (c *core) ticket(client, card, digest string) string {
+	return card + "." + digest + "." + c.o.Key.Seal("ticket", client, card, digest)
+}
+
+// readTicket finds the card that a ticket of this client names; "" if none.
+func (c *core) readTicket(client, ticket string) string {
+	card, rest, _ := strings.Cut(ticket, ".")
+	digest, seal, _ := strings.Cut(rest, ".")
+	if !c.o.Key.Check(seal, "ticket", client, card, digest) {
+		return ""
+	}
+	return card
+}
+
+// Answered gives those tickets of a client whose questions have got a yes that the next identical call can use. It
+// waits so long for the first, unless ctx ends or the desk stops. Everything else gives nothing: a no, a yes that was
+// used, a question that is gone, a ticket that is not this client's.
+func (as *asker) Answered(ctx context.Context, client string, tickets []string, wait time.Duration) (yes []string) {
+	enough, w := time.After(wait), newWaiter(nil)
+	asked := make(map[string]string)
+	for _, ticket := range tickets[:min(len(tickets), MaxTickets)] {
+		if card := as.readTicket(client, ticket); card != "" {
+			asked[ticket] = card
+			defer as.waiters.add(w, card)()
+		}
+	}
+	for {
+		for ticket, card := range asked {
+			if as.usable(ctx, card) {
+				yes = append(yes, ticket)
+			}
+		}
+		if len(yes) > 0 {
+			return yes
+		}
+		select {
+		case <-w.woken:
+		case <-enough:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-as.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// usable reports whether the next identical call can use the yes on a card, as far as can be said before that comes.
+func (as *asker) usable(ctx context.Context, card string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*askSlack)
+	defer cancel()
+	c, now, err := as.load(ctx, card)
+	if err != nil {
+		if !errors.Is(err, store.ErrGone) && ctx.Err() == nil {
+			as.o.Log.WarnContext(ctx, "a question could not be read for a caller that polls", "err", err)
+		}
+		return false
+	}
+	return as.allows(c, now) && c.isLate() && !binds(as.pauses(), c.Ask.Agent)
+}
+
+// Elsewhere is why a question is closed that people did not answer here. People read it.
+type Elsewhere string
+
+// Why a question is closed.
+const (
+	AllowedThere Elsewhere = "it was allowed at the agent's own terminal"
+	ClosedThere  Elsewhere = "it was answered at the agent's own terminal"
+)
+
+// AnsweredElsewhere closes a question that its user has answered at the agent's own terminal. It allows nothing:
+// whether the call runs there was the user's to say. A question that people have answered here stays as they left it,
+// and so does one whose ticket is not this client's.
+func (as *asker) AnsweredElsewhere(ctx context.Context, client, ticket string, why Elsewhere) error {
+	id := as.readTicket(client, ticket)
+	if id == "" {
+		return nil
+	}
+	c, _, err := as.load(ctx, id)
+	if err == nil {
+		_, err = as.takeBack(ctx, c, string(why))
+	}
+	if errors.Is(err, store.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// Ending is the end of a session, with all that the agent did in it.
+type Ending struct {
+	Conversation          store.Name
+	SessionKey, SessionID string
+	Why                   string // is shown to people
+}
+
+// covers reports whether a card is about a call of the session.
+func (e *Ending) covers(c *Card) bool {
+	id := c.Ask.SessionID
+	return c.Ask.SessionKey == e.SessionKey && (id == e.SessionID || id == "" || e.SessionID == "")
+}
+
+// Abandon takes back the cards of a session that has ended: its run is gone, so no call could use a yes. Yeses that
+// no call has used end as well. After any other end, such as a run that was aborted, a late yes is for the retry.
+func (as *asker) Abandon(ctx context.Context, e Ending) error {
+	return as.takeAll(ctx, e.Conversation, e.Why, e.covers, nil)
+}
+
+// takeAll takes back the open cards of a conversation and the yeses that no call has used, of those that are meant,
+// with whatever else changes it.
+func (sh *shows) takeAll(ctx context.Context, n store.Name, why string, meant func(*Card) bool,
+	also func(t *store.Tx) error) error {
+	var taken []*Card
+	err := sh.o.Store.Update(ctx, n, func(t *store.Tx) error {
+		taken = nil
+		for _, o := range slices.Clone(t.C.Open) {
+			c, err := sh.read(t, o.ID)
+			if errors.Is(err, store.ErrGone) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if s := c.at(t.Now); !meant(c) || s != Open && (s != Allowed || c.Used != "") {
+				continue
+			}
+			c.withdraw(why, t.Now)
+			if err := c.put(t); err != nil {
+				return err
+			}
+			taken = append(taken, c)
+		}
+		if also != nil {
+			return also(t)
+		}
+		if len(taken) == 0 {
+			return errUnchanged
+		}
+		return nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range taken {
+		sh.withdrawn(ctx, c)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package approval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/redact"
+)
+
+// A person may change a call's arguments and allow that instead, on the page or with `verifier approve --with`. The
+// changed call is judged like any other, and the yes is bound to its digest. It goes to the request that waits in the
+// process where they changed it: nothing of the arguments is stored. They are shown what they change before it
+// counts.
+
+// Editor judges a held call with other params. It returns the question as it would be put about that call. A [*Unfit]
+// says why that call can't pass.
+type Editor func(ctx context.Context, params jsontext.Value) (*Ask, error)
+
+// Unfit is why a call with other arguments can't pass, in words for people.
+type Unfit struct{ Text string }
+
+func (u *Unfit) Error() string { return "approval: " + u.Text }
+
+// Edit is a call as a person changed it.
+type Edit struct {
+	Ask     Ask // what is asked about it; Digest is what the yes is bound to
+	Changes []EditedMember
+
+	params jsontext.Value // what runs
+}
+
+// EditedMember is one argument that a person changed, as it may be shown. Empty: there is none of that name.
+type EditedMember struct{ Name, Was, Is string }
+
+// edited is what a request that waits may run instead.
+type edited struct {
+	digest string
+	params jsontext.Value
+}
+
+// text says what was changed, in lines of plain ASCII with nothing left out.
+func (e *Edit) text() string {
+	plain := func(v string) string {
+		if v == "" {
+			return "(none)"
+		}
+		quoted := strconv.QuoteToASCII(v)
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+	}
+	var b strings.Builder
+	for _, c := range e.Changes {
+		b.WriteString(quote(c.Name) + ": " + plain(c.Was) + " → " + plain(c.Is) + "\n")
+	}
+	return b.String()
+}
+
+const notEditable = "This call's arguments can't be changed: "
+
+// editor is a request that waits here and can run other params, or why there is none.
+func (c *core) editor(k *Card) (*waiter, string) {
+	held := c.waiters.held(k.ID)
+	switch {
+	case k.Ask.Approvals > 1:
+		return nil, notEditable + "several people have to allow the same call. Nothing was approved."
+	case k.Ask.HeldOnly:
+		return nil, notEditable + "parts of it were hidden before they reached us. Nothing was approved."
+	case len(held) == 0:
+		return nil, notEditable + "the agent no longer waits for it here. Nothing was approved."
+	case held[0].request.Edit == nil:
+		return nil, notEditable + "the agent's software can't run other arguments than its own. Nothing was approved."
+	}
+	return held[0], ""
+}
+
+// Draft is what a person begins with who wants to change a call: its arguments as the card shows them, with line
+// breaks; or why they can't be changed.
+func (c *core) Draft(k *Card) (text, why string) {
+	if _, why := c.editor(k); why != "" {
+		return "", why
+	}
+	shown := k.Ask.Shown.Clone()
+	if shown.Indent(jsontext.WithIndent("  ")) != nil {
+		return "", notEditable + "they can't be shown. Nothing was approved."
+	}
+	return string(shown), ""
+}
+
+// edited takes a yes to a call with other arguments. Who gives it was checked before.
+func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer) (Outcome, error) {
+	why := c.Ask.bars(person)
+	switch {
+	case why != "":
+		return Outcome{Kind: Unauthorised, Text: why, Card: c}, nil
+	case !a.Allow || a.Scope.Lasting() || a.Scope.Target != AnyCall:
+		return misunderstood(c, "Other arguments can only be allowed once. Nothing was approved."), nil
+	}
+	w, why := an.editor(c)
+	if why != "" {
+		return misunderstood(c, why), nil
+	}
+	e, why, err := an.edit(ctx, person, c, w, a.Params)
+	if why != "" || err != nil {
+		return misunderstood(c, why), err
+	}
+	if a.Confirm != e.Ask.Digest {
+		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: "This runs instead:\n" + e.text() +
+			"Everything else stays as it is. Nothing was approved yet: say the same again to allow it once."}, nil
+	}
+	w.edit.Store(&edited{e.Ask.Digest, e.params})
+	a.made = e
+	return an.count(ctx, person, c, a)
+}
+
+// edit reads what a person wrote, has it judged, and says why it can't be allowed by this person here.
+func (an *answers) edit(ctx context.Context, person string, c *Card, w *waiter, text string) (*Edit, string, error) {
+	const unreadable = "The arguments can't be read. Nothing was approved."
+	wrote, err := protocol.ReadParams([]byte(text))
+	if m, ok := errors.AsType[*protocol.Malformed](err); ok {
+		return nil, m.Reason + " Nothing was approved.", nil
+	}
+	if err != nil {
+		return nil, unreadable, err
+	}
+	params, err := unmask(wrote, c.Ask.Shown, w.request.Whole)
+	switch {
+	case errors.Is(err, errMask):
+		return nil, "A hidden value can be left as it is, or replaced as a whole; a list that holds one only as a " +
+			"whole. Nothing was approved.", nil
+	case err != nil:
+		return nil, unreadable, err
+	case len(params) > protocol.MaxEdited:
+		return nil, "The arguments must be at most 32 KiB. Nothing was approved.", nil
+	}
+	asked, err := w.request.Edit(ctx, params)
+	if u, ok := errors.AsType[*Unfit](err); ok {
+		return nil, u.Text + " Nothing was approved.", nil
+	}
+	if err != nil {
+		return nil, "The changed call can't be judged now. Nothing was approved; try again.", err
+	}
+	e := &Edit{Ask: *asked, params: params}
+	e.Ask.hide = an.o.Hide
+	an.terms().bind(&e.Ask)
+	whole := e.Ask // nothing may be behind a mask that could not be read without it
+	whole.Shown, whole.Hidden = params, 0
+	switch why := e.Ask.bars(person); {
+	case why != "":
+		return nil, why, nil
+	case e.Ask.Digest == c.Ask.Digest:
+		return nil, "Nothing is changed. To let the call run as it is, allow it. Nothing was approved.", nil
+	case e.Ask.Approvals > 1:
+		return nil, "Several people have to allow the changed call. Nothing was approved.", nil
+	case an.o.Detailed == nil || !an.o.Detailed(&whole):
+		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in " +
+			"full. Nothing was approved.", nil
+	}
+	e.Changes, err = changes(c.Ask.Shown, e.Ask.Shown)
+	return e, "", err
+}
+
+// changes are the members of two objects that differ.
+func changes(was, is jsontext.Value) (out []EditedMember, err error) {
+	var before, after map[string]jsontext.Value
+	err = errors.Join(json.Unmarshal(was, &before), json.Unmarshal(is, &after))
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if !equal(before[name], after[name]) {
+			out = append(out, EditedMember{name, string(before[name]), string(after[name])})
+		}
+	}
+	return out, err
+}
+
+// equal reports whether two values are the same, whatever the order of their members. Number literals are compared as
+// they are written.
+func equal(a, b jsontext.Value) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	a, b = a.Clone(), b.Clone()
+	literal := []jsontext.Options{jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)}
+	return a.Canonicalize(literal...) == nil && b.Canonicalize(literal...) == nil && bytes.Equal(a, b)
+}
+
+// errMask refuses a change of something that is hidden.
+var errMask = errors.New("approval: a hidden value was changed")
+
+// unmask makes params of what a person wrote who saw the params only as they may be shown: what they left as it was
+// shown is what it really is. A mask anywhere else would run as text, so it is refused.
+func unmask(wrote, shown, actual jsontext.Value) (jsontext.Value, error) {
+	if equal(wrote, shown) {
+		return actual, nil
+	}
+	var members, were, are map[string]jsontext.Value
+	err := errors.Join(json.Unmarshal(wrote, &members), json.Unmarshal(shown, &were), json.Unmarshal(actual, &are))
+	if err != nil || members == nil {
+		return wrote, unmasked(wrote)
+	}
+	for name, value := range members {
+		was, is := were[name], are[name]
+		if isMasked(name) {
+			return nil, errMask
+		}
+		if was == nil || is == nil {
+			err = unmasked(value)
+		} else {
+			members[name], err = unmask(value, was, is)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(members, json.Deterministic(true))
+}
+
+// unmasked refuses a value with something in it that looks like a mask, or like what is left of one.
+func unmasked(v jsontext.Value) error {
+	all, err := protocol.Walk(v)
+	masked := func(one protocol.Value) bool { return isMasked(one.Name) || isMasked(one.Text) }
+	if err != nil || slices.ContainsFunc(all, masked) {
+		return errMask
+	}
+	return nil
+}
+
+func isMasked(s string) bool {
+	return redact.HasMask(s) || strings.Contains(strings.ToUpper(s), "REDACTED") || strings.Contains(s, " chars]")
+}

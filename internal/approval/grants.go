@@ -1,0 +1,284 @@
+package approval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
+)
+
+// What a grant's Target begins with that is not for every call of its tool.
+const (
+	exactly = "exact "
+	same    = "same "
+)
+
+// Granted is a grant that covers the call now: one of the conversation, or an always grant of its agent; nil: none
+// does. It holds for the session, the agent and the run that it was given for, while the level is no worse, in the
+// era in which it was given, and as long as its givers may allow such a call.
+func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
+	if !a.grantable() {
+		return nil
+	}
+	holds := func(g *store.Grant) bool {
+		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) && g.Era == t.Era &&
+			d.terms().uphold(g, *a)
+	}
+	for i := range t.C.Grants {
+		g := &t.C.Grants[i]
+		if g.Session == a.Window && (g.Run == "" || g.Run == a.Run) && a.targeted(g.Target) && holds(g) {
+			return g
+		}
+	}
+	if a.Always == "" || a.Agent == "" || !a.Owner || a.Holds || a.Unseen {
+		return nil
+	}
+	always, err := t.Always(a.Agent)
+	if err != nil || always == nil {
+		return nil
+	}
+	for i := range always.Grants {
+		if g := &always.Grants[i]; g.Target == a.Always && holds(g) {
+			return g
+		}
+	}
+	return nil
+}
+
+// targeted reports whether the call is one of those that a grant of its conversation is for.
+func (a *Ask) targeted(target string) bool {
+	switch {
+	case target == "": // every call of the tool
+		return a.Bound(Scope{Turn: true}).Target == AnyCall
+	case strings.HasPrefix(target, same):
+		return a.Same != "" && target == same+a.Same
+	}
+	return target == exactly+a.Digest
+}
+
+// grant is the lasting consent that an allowed card gives; nil: it gives none.
+func (c *Card) grant(o *Options, most int) *store.Grant {
+	a, s := &c.Ask, c.Ask.Bound(c.scope())
+	if !s.Lasting() || !a.grantable() {
+		return nil
+	}
+	g := &store.Grant{ID: c.ID, Tool: a.Tool, Agent: a.Agent, Session: a.Window, Level: a.Level}
+	switch s.Target {
+	case Exactly:
+		g.Target, g.Shown = exactly+a.Digest, o.Head(a)
+	case Same:
+		g.Target, g.Shown = same+a.Same, quoted(a.Goes)
+	case AnyCall:
+		g.Shown = "every call"
+	}
+	if s.Turn {
+		g.Run = a.Run
+	}
+	c.give(g, time.Duration(min(max(s.Minutes, 0), most))*time.Minute)
+	return g
+}
+
+// give says who gives a grant and until when.
+func (c *Card) give(g *store.Grant, holds time.Duration) {
+	for i := range c.Votes {
+		if v := &c.Votes[i]; v.Allow {
+			g.By, g.IDs = append(g.By, v.Person), append(g.IDs, v.ID)
+		}
+	}
+	g.Until = c.last().At.Add(holds)
+}
+
+// Always is a grant of up to 30 days that a person gives on the page together with a yes to the call on a card.
+type Always struct{ Days int }
+
+func (a *Always) valid() bool { return a != nil && a.Days >= 1 && a.Days <= MaxAlwaysDays }
+
+// MayAlways reports whether someone may give an always grant on a card.
+func (c *core) MayAlways(id string, k *Card) bool {
+	a := &k.Ask
+	return c.MayAnswer(id, k) && a.grantable() && a.Always != "" && a.Agent != "" && a.Owner && !a.Holds &&
+		a.Approvals <= 1 && c.o.inFull(k)
+}
+
+// always is the grant that goes with an allowed card.
+func (c *Card) always(o *Options, days int) store.Grant {
+	a := &c.Ask
+	g := store.Grant{ID: c.ID, Tool: a.Tool, Agent: a.Agent, Target: a.Always, Level: a.Level, Shown: o.Head(a)}
+	if strings.HasPrefix(a.Always, same) {
+		g.Shown = quoted(a.Goes)
+	}
+	c.give(&g, time.Duration(days)*24*hour)
+	return g
+}
+
+// inFull reports whether a person who sees the card sees all that will run.
+func (o *Options) inFull(c *Card) bool { return o.Visible != nil && o.Visible(&c.Ask) }
+
+// mostAlways is how many always grants an agent may have: the newest stay.
+const mostAlways = 200
+
+// keepAlways adds an always grant in an update, instead of an earlier one for the same.
+func keepAlways(t *store.Tx, g store.Grant) error {
+	all, err := t.Always(g.Agent)
+	if err != nil {
+		return err
+	}
+	next := &store.Always{}
+	if all != nil {
+		next.Grants = slices.DeleteFunc(slices.Clone(all.Grants), func(old store.Grant) bool {
+			return old.Tool == g.Tool && old.Target == g.Target || !t.Now.Before(old.Until)
+		})
+	}
+	g.Era = t.Era
+	next.Grants = append(next.Grants, g)
+	next.Grants = next.Grants[max(0, len(next.Grants)-mostAlways):]
+	t.PutAlways(g.Agent, next)
+	return nil
+}
+
+// Grants lists and ends what lets calls pass without a question.
+type Grants struct{ *shows }
+
+// Granting is what lets calls pass without a question at one moment.
+type Granting struct {
+	Grants []store.Given // those that end last first
+	Now    time.Time     // by the store's clock
+}
+
+// List gives what is granted in all conversations. What somebody gave who may not approve any more covers nothing,
+// and is not listed.
+func (gr *Grants) List(ctx context.Context) (Granting, error) {
+	all, now, err := gr.o.Store.Grants(ctx)
+	t := gr.terms()
+	all = slices.DeleteFunc(all, func(g store.Given) bool {
+		return !now.Before(g.Until) || !t.uphold(&g.Grant, Ask{Agent: g.Agent})
+	})
+	slices.SortStableFunc(all, func(a, b store.Given) int { return b.Until.Compare(a.Until) })
+	return Granting{all, now}, err
+}
+
+// AllGrants is what Revoke takes for all that there are.
+const AllGrants = "all"
+
+// Revoke ends grants at an approver's word: those that were given on a card, by its id or its short name, those of a
+// conversation by its hash, or AllGrants. Once it returns without an error no call passes by them any more, in any
+// process that shares the store.
+func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
+	person := gr.terms().people[a.ID]
+	if person == "" {
+		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
+	}
+	const failed = "The store can't be reached. Grants may still hold; say it again."
+	all, _, err := gr.o.Store.Grants(ctx)
+	if err != nil {
+		return Outcome{Text: failed}, err
+	}
+	all = slices.DeleteFunc(all, func(g store.Given) bool {
+		return of != AllGrants && of != g.ID && of != g.Conversation.Hash() && !strings.EqualFold(codes.Ref(g.ID), of)
+	})
+	for i := range all {
+		if err := gr.end(ctx, &all[i]); err != nil {
+			return Outcome{Text: failed}, err
+		}
+		g := &all[i]
+		gr.note(ctx, record.Entry{
+			Kind: record.KindRevoke, Ref: codes.Ref(g.ID), Card: g.ID, Client: g.Conversation.Client,
+			Session: g.Conversation.Key, Agent: g.Agent, Run: g.Run, Tool: g.Tool, Level: g.Level.String(),
+			Note: fmt.Sprintf("granted%s by %s until %s", Only(g), strings.Join(g.By, ", "),
+				g.Until.UTC().Format(time.DateTime+" UTC")),
+			People: []record.Person{{Name: person, Via: a.Via, At: time.Now().UTC()}},
+		})
+	}
+	switch len(all) {
+	case 0:
+		return notFound("No such grant is open. Nothing was changed."), nil
+	case 1:
+		return replied("The grant for %s%s was ended by %s (%s). The next such call asks again.",
+			quote(all[0].Tool), Only(&all[0]), person, a.Via), nil
+	}
+	return replied("%d grants were ended by %s (%s).", len(all), person, a.Via), nil
+}
+
+// end ends a grant, and takes back the yes on its card if no call has used it.
+func (gr *Grants) end(ctx context.Context, g *store.Given) error {
+	onCard := func(c *Card) bool { return c.ID == g.ID && c.State == Allowed }
+	if g.Always { // its card belongs to a conversation
+		if c, _, err := gr.load(ctx, g.ID); err == nil {
+			if err := gr.takeAll(ctx, c.kept.Conversation, "the yes was taken back", onCard, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return gr.takeAll(ctx, g.Conversation, "the yes was taken back", onCard, func(t *store.Tx) error {
+		if !g.Always {
+			t.C.EndGrants(func(one *store.Grant) bool { return one.ID == g.ID })
+			return nil
+		}
+		all, err := t.Always(g.Agent)
+		if err != nil || all == nil {
+			return err
+		}
+		left := slices.DeleteFunc(slices.Clone(all.Grants), func(one store.Grant) bool { return one.ID == g.ID })
+		t.PutAlways(g.Agent, &store.Always{Grants: left})
+		return nil
+	})
+}
+
+// Only says of a grant which calls of its tool it covers; nothing of one that covers them all.
+func Only(g *store.Given) string {
+	switch {
+	case g.Target == "":
+		return ""
+	case strings.HasPrefix(g.Target, same):
+		return " only to " + g.Shown
+	}
+	return " only exactly " + quote(g.Shown)
+}
+
+// Holds says in which conversations a grant holds.
+func Holds(g *store.Given) string {
+	if g.Always {
+		return "every conversation of " + quote(g.Agent)
+	}
+	return g.Conversation.Ref()
+}
+
+// Lasts says how long a grant will hold.
+func Lasts(g *store.Given, now time.Time) string {
+	if g.Always {
+		return "until " + g.Until.UTC().Format(time.DateOnly)
+	}
+	left := max(0, g.Until.Sub(now)).Round(time.Second)
+	text := fmt.Sprintf("until %s UTC (%s left)", g.Until.UTC().Format(time.TimeOnly), left)
+	if g.Run != "" {
+		text += ", at most as long as the run"
+	}
+	return text
+}
+
+// list answers `.grants`.
+func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
+	open, err := gr.List(ctx)
+	if err != nil {
+		return Outcome{Text: storeGone}, err
+	}
+	if len(open.Grants) == 0 {
+		return replied("Nothing is granted: every call that needs a person asks."), nil
+	}
+	var b strings.Builder
+	for i := range open.Grants[:min(len(open.Grants), mostListed)] {
+		g := &open.Grants[i]
+		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), Only(g), Holds(g),
+			Lasts(g, open.Now), strings.Join(g.By, ", "))
+	}
+	if more := len(open.Grants) - mostListed; more > 0 {
+		fmt.Fprintf(&b, "… and %d more.\n", more)
+	}
+	b.WriteString(command(via, "revoke <ref>") + " ends one, " + command(via, "revoke all") + " all of them.")
+	return Outcome{Kind: Replied, Text: b.String()}, nil
+}

@@ -1,0 +1,200 @@
+package approval
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/store"
+)
+
+// Terminal is the way to ask that needs no chat: people look at what waits by themselves.
+const Terminal = "terminal"
+
+// Config is the owner's word on approvals.
+type Config struct {
+	// MaxMinutes caps how long a grant may last. 0 means 60.
+	MaxMinutes int `yaml:"maxMinutes"`
+	// MaxOpen is how many cards of one conversation may wait at a time; other calls wait for a place. 0 means 5.
+	MaxOpen int `yaml:"maxOpen"`
+	// Approvals is how many different people must allow a call. 0 means 1.
+	Approvals int `yaml:"approvals"`
+	// MaxPromptsPerHour is how many questions an agent may put to people within an hour. 0 means 60.
+	MaxPromptsPerHour int `yaml:"maxPromptsPerHour"`
+}
+
+// Person may answer. Their ids on several platforms make one person.
+type Person struct {
+	Name string
+	Bare bool     // the config has no name for them: it is made of the id
+	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
+}
+
+// Agent says who may answer what one agent asks, and where it is put.
+type Agent struct {
+	// Approvers may answer, by name. Nil means every approver.
+	Approvers []string `yaml:"approvers"`
+	// Channels are where it is put, by name. Nil means all of them.
+	Channels []string `yaml:"channels"`
+}
+
+// Terms are what the owner may change while the desk is open.
+type Terms struct {
+	Config
+	TTL    time.Duration    // how long a card, and then a yes, is good; 0 means 30 min
+	People []Person         // only these may answer; empty: no one may
+	Agents map[string]Agent // what is special about single agents, by their ids
+	Names  bool             // record only the names of params
+}
+
+// terms are Terms that were checked, with people by their ids.
+type terms struct {
+	Terms
+	people map[string]string // id to name
+	bare   map[string]bool   // ids of those without a name
+}
+
+// Configure puts new terms in force for every answer from now on, or refuses them and changes nothing. Cards that are
+// open keep the deadline, the people and the number of approvals that they were put up with. A yes of someone who is
+// not listed any more is worth nothing from now on.
+func (c *core) Configure(t Terms) error {
+	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.MaxPromptsPerHour < 0 || t.TTL < 0 {
+		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds " +
+			"can't be negative")
+	}
+	t.MaxMinutes = min(cmp.Or(t.MaxMinutes, defaultMinutes), defaultMinutes)
+	t.MaxOpen = cmp.Or(t.MaxOpen, defaultOpen)
+	t.Approvals = cmp.Or(t.Approvals, 1)
+	t.MaxPromptsPerHour = cmp.Or(t.MaxPromptsPerHour, defaultPrompts)
+	t.TTL = cmp.Or(t.TTL, DefaultTTL)
+	next := &terms{Terms: t, people: make(map[string]string), bare: make(map[string]bool)}
+	for _, p := range t.People {
+		for _, id := range p.IDs {
+			if other, taken := next.people[id]; taken && other != p.Name {
+				return errors.New("approval: the id " + id + " belongs to two approvers, " + other + " and " + p.Name)
+			}
+			next.people[id], next.bare[id] = p.Name, p.Bare
+		}
+	}
+	c.inForce.Store(next)
+	return nil
+}
+
+// terms are those in force. They may change between two calls.
+func (c *core) terms() *terms { return c.inForce.Load() }
+
+// Lists reports whether an id may answer at all. What it may answer is for Answer to say.
+func (c *core) Lists(id string) bool { return c.terms().people[id] != "" }
+
+// MayAnswer reports whether an id may answer a card.
+func (c *core) MayAnswer(id string, k *Card) bool {
+	name := c.terms().people[id]
+	return name != "" && k.Ask.admits(name)
+}
+
+// CanAsk says why no one could answer a card; nil: someone could.
+func (c *core) CanAsk() error {
+	t := c.terms()
+	if len(t.people) == 0 {
+		return errors.New("no person may approve: the approver list is empty")
+	}
+	if !c.o.Inbox && len(c.o.Channels) == 0 {
+		return errors.New("there is no way to ask: no channel and no owner token")
+	}
+	if !t.enough(&Ask{Approvals: t.Approvals}) {
+		return errors.New("fewer people may approve than approvals are needed")
+	}
+	return nil
+}
+
+// bind fixes in a question who may answer it, and where it is put. A call that names no agent could be any agent's:
+// only those may answer it who may answer for each of them, so that leaving the field out sheds nothing.
+func (t *terms) bind(a *Ask) {
+	a.Approvals, a.Approvers, a.Channels = t.Approvals, nil, nil
+	for _, id := range slices.Sorted(maps.Keys(t.Agents)) {
+		agent := t.Agents[id]
+		if a.Agent != "" && !strings.EqualFold(id, a.Agent) {
+			continue
+		}
+		if a.Approvers == nil {
+			a.Approvers = slices.Clone(agent.Approvers)
+		} else if agent.Approvers != nil {
+			a.Approvers = slices.DeleteFunc(a.Approvers, func(name string) bool {
+				return !slices.Contains(agent.Approvers, name)
+			})
+		}
+		if a.Agent != "" && a.Channels == nil {
+			a.Channels = agent.Channels
+		}
+	}
+}
+
+// nameStarter says on the card who started the run. All that is known of them is what the client attests; a
+// platform's name that can't be one is not repeated.
+func (t *terms) nameStarter(a *Ask) {
+	for _, id := range a.Senders {
+		if name := t.people[id]; name != "" {
+			a.Started += fmt.Sprintf(" (%s, %s)", name, id)
+			return
+		}
+	}
+	if len(a.Senders) == 0 {
+		return
+	}
+	platform, who, _ := strings.Cut(a.Senders[0], ":")
+	if platform != "" && len(platform) <= 20 && strings.Trim(platform, "abcdefghijklmnopqrstuvwxyz-_") == "" {
+		a.Started += " (" + platform + ":" + a.Name(who) + ")"
+	}
+}
+
+// enough reports whether as many people are listed as the question needs.
+func (t *terms) enough(a *Ask) bool {
+	able := make(map[string]bool)
+	for _, name := range t.people {
+		if a.admits(name) {
+			able[name] = true
+		}
+	}
+	return len(able) >= max(a.Approvals, 1)
+}
+
+// lapsed reports a yes that no longer counts, since the id that it was given with is no longer that person's.
+func (t *terms) lapsed(v *Vote) bool {
+	return v.Allow && (v.Person == "" || t.people[v.ID] != v.Person)
+}
+
+// uphold reports whether a grant's givers may still allow such a call: each by the id with which they gave it, and as
+// many as it takes today.
+func (t *terms) uphold(g *store.Grant, a Ask) bool {
+	t.bind(&a)
+	if len(g.By) < a.Approvals || len(g.By) == 0 || len(g.By) != len(g.IDs) {
+		return false
+	}
+	for i, name := range g.By {
+		if name == "" || t.people[g.IDs[i]] != name || !a.admits(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// admits reports whether a person is among those who may answer. An empty list that is there admits no one.
+func (a *Ask) admits(person string) bool {
+	return a.Approvers == nil || slices.Contains(a.Approvers, person)
+}
+
+// bars says why a person's answer may not count; "": it may.
+func (a *Ask) bars(person string) string {
+	if a.admits(person) {
+		return ""
+	}
+	goes := "It goes to " + strings.Join(a.Approvers, ", ") + "."
+	if len(a.Approvers) == 0 {
+		goes = "No one may: the config lists no approver who answers for every agent."
+	}
+	return fmt.Sprintf("%s, you may not answer this question about %s. %s", person, quote(a.Tool), goes)
+}
