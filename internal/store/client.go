@@ -12,6 +12,7 @@ import (
 // loss can be missed.
 type clientDoc struct {
 	Epoch    string    `json:"epoch"`             // names the store: this machine remembers it outside
+	Was      []string  `json:"was,omitzero"`      // epochs that were lost
 	Lost     bool      `json:"lost,omitzero"`     // what was known is gone, and the owner has not accepted that
 	Era      int64     `json:"era,omitzero"`      // see Tx.Era
 	Pauses   []Pause   `json:"pauses,omitzero"`   // those that are on
@@ -20,6 +21,11 @@ type clientDoc struct {
 	Unseen   *Mark     `json:"unseen,omitzero"`
 }
 
+const mostEpochs = 16
+
+// isLoss reports whether a machine that remembers another epoch has lost what it knew, and nobody has noted that yet.
+func (c *clientDoc) isLoss(here string) bool { return here != "" && c.Epoch != here && !slices.Contains(c.Was, here) }
+
 func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
 
 // enter makes a change one of a client: it rests on its document from now on.
@@ -27,8 +33,9 @@ func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli
 //	here    there                       means
 //	none    none                        a new client: it gets an epoch
 //	none    x                           another machine was here before: take x
-//	x       x                           all is well
-//	x       none, or y                  lost: it becomes x, lost
+//	x       x, or y that was x          all is well: take it
+//	x       none                        lost: it is x again, and lost
+//	x       y                           lost: it is y that was x, and lost
 //	        older than what was seen    lost in part: what was seen is put back
 func (t *Tx) enter(client string) error {
 	key, here := keyOf(client, "client"), t.engine.file.epoch(client)
@@ -50,8 +57,13 @@ func (t *Tx) enter(client string) error {
 			return err
 		}
 		t.putClient()
-	case k.version == "" || here != "" && c.Epoch != here:
-		c.Epoch, c.Lost = pick(here != "", here, c.Epoch), true
+	case k.version == "" || c.isLoss(here):
+		if k.version != "" {
+			c.Was = last(append(slices.Clone(c.Was), here), mostEpochs)
+		} else if here != "" {
+			c.Epoch = here
+		}
+		c.Lost = true
 		c.beginEra(t.Now)
 		fallthrough
 	case k.lost:
@@ -196,7 +208,7 @@ func (s *Store) Forgive(ctx context.Context, agent string) error {
 func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
 	docs, _, err := s.engine.clientDocs(ctx, s.engine.read)
 	for id, c := range docs {
-		if here := s.engine.file.epoch(id); c.Lost || here != "" && c.Epoch != here {
+		if c.Lost || c.isLoss(s.engine.file.epoch(id)) {
 			lost = append(lost, id)
 		}
 	}

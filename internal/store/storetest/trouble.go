@@ -175,17 +175,29 @@ func flush(b *bench) {
 }
 
 func otherEpoch(b *bench) {
-	s := b.store("one machine")
+	s, third := b.store("one machine"), b.store("a third machine")
 	b.raise(s, conv("a"), "", taint.Owner)
+	b.raise(third, conv("a"), "", taint.Owner)
 	b.must(s.Close())
-	mine := b.Snapshot()
+	b.must(third.Close())
 	b.must(b.Restore(b.ctx, nil, nil))
-	b.raise(b.store("another"), conv("a"), "", taint.Owner)
-	b.raise(b.store("another"), conv("b"), "", taint.Owner)
-	theirs := b.store("one machine")
-	b.is("a conversation of the other store", b.level(theirs, conv("b"), ""), taint.Untrusted)
-	b.is("one that is new", b.level(theirs, conv("c"), ""), taint.Untrusted)
-	_ = mine
+	other := b.store("another")
+	b.raise(other, conv("a"), "", taint.Owner)
+	b.raise(other, conv("b"), "", taint.Owner)
+	for range 3 { // who has lost what agrees on it, in any order
+		s = b.store("one machine")
+		b.is("one that is new", b.level(s, conv("c"), ""), taint.Untrusted)
+		b.raise(s, conv("c"), "", taint.Owner)
+		b.is("and elsewhere", b.level(other, conv("d"), ""), taint.Untrusted)
+	}
+	b.must(other.AcceptLoss(b.ctx))
+	for _, s := range []*store.Store{b.store("another"), b.store("one machine"), b.store("a third machine"), other} {
+		b.is("a new one", b.level(s, conv("new"), ""), taint.System)
+		b.raise(s, conv("some"), "", taint.Owner)
+		lost, err := s.Lost(b.ctx)
+		b.must(err)
+		b.is("lost", len(lost), 0)
+	}
 }
 
 func failover(b *bench) {

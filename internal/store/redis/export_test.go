@@ -1,0 +1,4 @@
+package redis
+
+// ParseURL is for url_test.go.
+var ParseURL = parseURL
