@@ -51,11 +51,7 @@ const (
 
 // Limits of an event.
 const (
-	MaxBody      = protocol.MaxEventBody
-	MaxSources   = protocol.MaxSources
-	MaxTools     = protocol.MaxTools
-	MaxToolCalls = protocol.MaxToolCalls
-	MaxOrigin    = protocol.MaxOrigin
+	MaxBody = protocol.MaxEventBody
 )
 
 // Functions of package protocol.

@@ -16,15 +16,14 @@ type (
 
 // Limits of a body.
 const (
-	MaxBody         = protocol.MaxBody
-	MaxDepth        = protocol.MaxDepth
-	MaxNumber       = protocol.MaxNumber
-	MaxRequestID    = protocol.MaxRequestID
-	MaxToolName     = protocol.MaxToolName
-	MaxText         = protocol.MaxText
-	MaxUserMessages = protocol.MaxUserMessages
-	MaxWaitMs       = protocol.MaxWaitMs
-	MaxEdited       = protocol.MaxEdited
+	MaxBody      = protocol.MaxBody
+	MaxDepth     = protocol.MaxDepth
+	MaxNumber    = protocol.MaxNumber
+	MaxRequestID = protocol.MaxRequestID
+	MaxToolName  = protocol.MaxToolName
+	MaxText      = protocol.MaxText
+	MaxWaitMs    = protocol.MaxWaitMs
+	MaxEdited    = protocol.MaxEdited
 )
 
 // Functions of package protocol.

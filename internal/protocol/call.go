@@ -2,32 +2,32 @@
 // ([Call]), what it tells of its agent's loop ([Event]), and what goes back ([Answer]).
 //
 // [Decode] and [DecodeEvent] turn the raw bytes of a request into a call or an event and refuse every body that two
-// readers could understand differently: duplicate or case-varied member names, invalid UTF-8, lone surrogates,
-// trailing data, numbers that are not finite, nesting that is not bounded. The package judges nothing and keeps
-// nothing: who signed the bytes, whether the timestamp is recent and what the call may do are decided elsewhere. It
-// never repeats a part of the body in an error. What an event holds of a text ([Text]) is gone with the request.
+// readers could understand differently: duplicate or case-varied member names, invalid UTF-8, lone surrogates, trailing
+// data, numbers that are not finite, nesting that is not bounded. The package judges nothing and keeps nothing: who
+// signed the bytes, whether the timestamp is recent and what the call may do are decided elsewhere. It never repeats a
+// part of the body in an error. What an event holds of a text ([Text]) is gone with the request.
 package protocol
 
 import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Limits of a body. A body beyond any of them is [Malformed].
 const (
-	MaxBody         = 1 << 20 // bytes of the whole body
-	MaxDepth        = 100     // objects and arrays inside each other, the body itself being the first
-	MaxNumber       = 64      // characters of a number literal
-	MaxRequestID    = 128     // characters of requestId
-	MaxToolName     = 128     // bytes of tool.name as sent
-	MaxText         = 512     // bytes of any identifier in the context
-	MaxUserMessages = 4096    // entries of context.userMessages
+	MaxBody      = 1 << 20 // bytes of the whole body
+	MaxDepth     = 100     // objects and arrays inside each other, the body itself being the first
+	MaxNumber    = 64      // characters of a number literal
+	MaxRequestID = 128     // characters of requestId
+	MaxToolName  = 128     // bytes of tool.name as sent
+	MaxText      = 512     // bytes of any identifier in the context
 )
 
-// MaxWaitMs is the longest wait a caller can claim, one day. A longer claim
-// counts as this one, so that turning it into a [time.Duration] can't overflow.
+// MaxWaitMs is the longest wait a caller can claim, one day. A longer claim counts as this one, so that turning it into
+// a [time.Duration] can't overflow.
 const MaxWaitMs = 24 * 60 * 60 * 1000
 
 // Call is one decoded tool call.
@@ -46,9 +46,8 @@ type Call struct {
 	walked walked // the params, read once; see [Call.Values]
 }
 
-// Iteration is how far the run of the call is, nil where that was never told. In
-// one run the count never goes back: a call that tells none, or less, has reached
-// what the run told before.
+// Iteration is how far the run of the call is, nil where that was never told. In one run the count never goes back: a
+// call that tells none, or less, has reached what the run told before.
 func (c *Call) Iteration() *int {
 	if told := c.Context.Iteration; c.Reached == nil || told != nil && *told > *c.Reached {
 		return told
@@ -56,26 +55,26 @@ func (c *Call) Iteration() *int {
 	return c.Reached
 }
 
-// Context is what the caller says about the call. Every member is optional,
-// and a member left out is the zero value: missing metadata is never trust.
+// Context is what the caller says about the call. Every member is optional, and a member left out is the zero value:
+// missing metadata is never trust.
 type Context struct {
-	AgentID         string        `json:"agentId,omitzero"`
-	SessionKey      string        `json:"sessionKey,omitzero"`
-	MessageProvider string        `json:"messageProvider,omitzero"`
-	SessionID       string        `json:"sessionId,omitzero"`
-	RunID           string        `json:"runId,omitzero"`
-	ToolCallID      string        `json:"toolCallId,omitzero"`
-	Iteration       *int          `json:"iteration,omitzero"` // nil when not given; 0 is a real iteration
-	ChannelID       string        `json:"channelId,omitzero"`
-	AccountID       string        `json:"accountId,omitzero"`
-	SenderID        string        `json:"senderId,omitzero"`
-	SenderIsOwner   bool          `json:"senderIsOwner,omitzero"`
-	GroupID         string        `json:"groupId,omitzero"`
-	SpawnedBy       string        `json:"spawnedBy,omitzero"`
-	Trigger         string        `json:"trigger,omitzero"`
-	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
-	UserMessages    []UserMessage `json:"userMessages,omitzero"`
-	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+	AgentID         string            `json:"agentId,omitzero"`
+	SessionKey      string            `json:"sessionKey,omitzero"`
+	MessageProvider string            `json:"messageProvider,omitzero"`
+	SessionID       string            `json:"sessionId,omitzero"`
+	RunID           string            `json:"runId,omitzero"`
+	ToolCallID      string            `json:"toolCallId,omitzero"`
+	Iteration       *int              `json:"iteration,omitzero"` // nil when not given; 0 is a real iteration
+	ChannelID       string            `json:"channelId,omitzero"`
+	AccountID       string            `json:"accountId,omitzero"`
+	SenderID        string            `json:"senderId,omitzero"`
+	SenderIsOwner   bool              `json:"senderIsOwner,omitzero"`
+	GroupID         string            `json:"groupId,omitzero"`
+	SpawnedBy       string            `json:"spawnedBy,omitzero"`
+	Trigger         string            `json:"trigger,omitzero"`
+	InputProvenance Provenance        `json:"inputProvenance,omitzero"`
+	UserMessages    list[UserMessage] `json:"userMessages,omitzero"`
+	WaitMs          int64             `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
 	// the runtime found a secret in what a tool returned, and could not report it
 	SecretsRead bool `json:"secretsRead,omitzero"`
 	// the runtime runs the params of an allow instead of those that it asked about
@@ -90,71 +89,79 @@ type Context struct {
 	spelled [4]string
 }
 
-// Provenance says where the input of the run came from. On the wire it is a
-// string or an object with the member "kind".
+// Provenance says where the input of the run came from. On the wire it is a string or an object with the member "kind".
 type Provenance struct {
 	Kind string `json:"kind,omitzero"`
 }
 
-// UserMessage is one message a person wrote in the conversation.
-type UserMessage struct {
-	Text          string `json:"text"`
-	SenderID      string `json:"senderId,omitzero"`
-	SenderIsOwner bool   `json:"senderIsOwner,omitzero"`
-	At            string `json:"at,omitzero"` // as sent: a string, or the literal of a number
+// UnmarshalJSONFrom reads either.
+func (p *Provenance) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type provenance Provenance
+	var said object[provenance]
+	var err error
+	if dec.PeekKind() == jsontext.KindBeginObject {
+		err = said.UnmarshalJSONFrom(dec)
+	} else if err = json.UnmarshalDecode(dec, &said.Is.Kind); err == nil {
+		err = said.check()
+	}
+	*p = Provenance(said.Is)
+	return err
 }
 
-// aliases is the one table of other names for a tool. It holds what OpenClaw
-// itself renames, and nothing that merely looks alike.
+// UserMessage is one message a person wrote in the conversation.
+type UserMessage struct {
+	Text          string `json:"text" max:"0"`
+	SenderID      string `json:"senderId,omitzero"`
+	SenderIsOwner bool   `json:"senderIsOwner,omitzero"`
+	At            SentAt `json:"at,omitzero"`
+}
+
+// SentAt is a time as it was sent: text, or the literal of a number. Callers have used both.
+type SentAt string
+
+// UnmarshalJSONFrom reads either.
+func (t *SentAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() != jsontext.KindNumber {
+		return json.UnmarshalDecode(dec, (*string)(t))
+	}
+	literal, err := dec.ReadValue()
+	*t = SentAt(literal)
+	return err
+}
+
+// aliases is the one table of other names for a tool. It holds what OpenClaw itself renames, and nothing that merely
+// looks alike.
 var aliases = map[string]string{
 	"bash":        "exec",
 	"apply-patch": "apply_patch",
 	"cron":        "automations",
 }
 
-// trimASCII takes white space away at both ends. That which is not ASCII stays, and
-// makes the name an unknown one.
-func trimASCII(s string) string {
-	for s != "" && isSpaceASCII(s[0]) {
-		s = s[1:]
-	}
-	for s != "" && isSpaceASCII(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
-func isSpaceASCII(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
-// Canonical returns the name under which a tool is judged. Only ASCII is
-// folded: a look-alike or an invisible character leaves an unknown tool, which
-// gets the strictest default, instead of a known one.
+// Canonical returns the name under which a tool is judged. Only ASCII is folded: a look-alike or an invisible character
+// leaves an unknown tool, which gets the strictest default, instead of a known one.
 func Canonical(name string) string {
-	name = lowerASCII(trimASCII(name))
+	name = lowerASCII(strings.Trim(name, spaceASCII))
 	if to, ok := aliases[name]; ok {
 		return to
 	}
 	return name
 }
 
-// lowerASCII leaves everything beyond ASCII alone: strings.ToLower would turn
-// the Kelvin sign into a k and so a stranger's name into a known one.
+const spaceASCII = " \t\n\v\f\r"
+
+// lowerASCII leaves everything beyond ASCII alone: strings.ToLower would turn the Kelvin sign into a k and so a
+// stranger's name into a known one.
 func lowerASCII(s string) string {
-	if !strings.ContainsFunc(s, isUpperASCII) {
-		return s
-	}
 	return strings.Map(func(r rune) rune {
-		if isUpperASCII(r) {
+		if 'A' <= r && r <= 'Z' {
 			return r + 'a' - 'A'
 		}
 		return r
 	}, s)
 }
 
-func isUpperASCII(r rune) bool { return 'A' <= r && r <= 'Z' }
-
-// Agent returns the agent that makes the call: agentId, or else the id in a
-// session key of the form agent:<id>:…, or else "".
+// Agent returns the agent that makes the call: agentId, or else the id in a session key of the form agent:<id>:…, or
+// else "".
 func (c *Call) Agent() string {
 	if c.Context.AgentID != "" {
 		return c.Context.AgentID
@@ -164,14 +171,10 @@ func (c *Call) Agent() string {
 
 func agentInKey(key string) string {
 	rest, ok := strings.CutPrefix(key, "agent:")
-	if !ok {
-		return ""
+	if id, _, more := strings.Cut(rest, ":"); ok && more {
+		return id
 	}
-	id, _, ok := strings.Cut(rest, ":")
-	if !ok {
-		return ""
-	}
-	return id
+	return ""
 }
 
 // OwnerMessages returns the texts of the messages the owner wrote, in order.
@@ -185,17 +188,15 @@ func (c *Call) OwnerMessages() []string {
 	return texts
 }
 
-// Hints are a tool's annotations by the Model Context Protocol, where the caller
-// sends them along. The tool's server wrote them: they can make a call look
-// worse, and no better. Nil is not said.
+// Hints are a tool's annotations by the Model Context Protocol, where the caller sends them along. The tool's server
+// wrote them: they can make a call look worse, and no better. Nil is not said.
 type Hints struct {
 	ReadOnly    *bool `json:"readOnlyHint"`
 	Destructive *bool `json:"destructiveHint"`
 	OpenWorld   *bool `json:"openWorldHint"`
 }
 
-// Acts reports whether the tool's own definition says that it changes something or
-// reaches outside.
+// Acts reports whether the tool's own definition says that it changes something or reaches outside.
 func (h *Hints) Acts() bool {
 	return is(h.ReadOnly, false) || is(h.Destructive, true) || is(h.OpenWorld, true)
 }
@@ -208,22 +209,20 @@ func (h *Hints) Outside() bool { return is(h.OpenWorld, true) }
 
 func is(said *bool, what bool) bool { return said != nil && *said == what }
 
-// CanonicalKey is the one spelling of a session key, a session id or an agent id:
-// without white space around it, without colons at its end, and in lower case, as
-// OpenClaw keeps them. Two spellings of one conversation must not be two
-// conversations, or what one has read would not count in the other. Only ASCII is
-// folded, as in [Canonical]: see [OddKey] for the rest.
+// CanonicalKey is the one spelling of a session key, a session id or an agent id: without white space around it,
+// without colons at its end, and in lower case, as OpenClaw keeps them. Two spellings of one conversation must not be
+// two conversations, or what one has read would not count in the other. Only ASCII is folded, as in [Canonical]: see
+// [OddKey] for the rest.
 func CanonicalKey(s string) string {
-	for s = trimASCII(s); strings.HasSuffix(s, ":"); {
-		s = trimASCII(s[:len(s)-1])
+	for s = strings.Trim(s, spaceASCII); strings.HasSuffix(s, ":"); {
+		s = strings.Trim(s[:len(s)-1], spaceASCII)
 	}
 	return lowerASCII(s)
 }
 
-// OddKey reports whether a canonical key could be mistaken for another one: it
-// holds something other than visible ASCII characters (a space, an invisible
-// character, a letter that looks like another), or an empty part. A conversation
-// with such a key is untrusted.
+// OddKey reports whether a canonical key could be mistaken for another one: it holds something other than visible ASCII
+// characters (a space, an invisible character, a letter that looks like another), or an empty part. A conversation with
+// such a key is untrusted.
 func OddKey(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f || s[i] == ':' && i > 0 && s[i-1] == ':' {
@@ -247,9 +246,8 @@ func (c *Context) canonicalKeys() {
 	}
 }
 
-// HideKeys lets the caller choose the name of each session and agent whose spelling,
-// as it was sent, is not its one spelling: a secret in it could no longer be recognised
-// in lower case.
+// HideKeys lets the caller choose the name of each session and agent whose spelling, as it was sent, is not its one
+// spelling: a secret in it could no longer be recognised in lower case.
 func (c *Context) HideKeys(key func(sent string) string) {
 	for i, k := range c.keys() {
 		if c.spelled[i] != "" {
@@ -258,41 +256,7 @@ func (c *Context) HideKeys(key func(sent string) string) {
 	}
 }
 
-// OddKeys reports whether a name of the conversation, of its agent or of what
-// started it could be mistaken for another.
+// OddKeys reports whether a name of the conversation, of its agent or of what started it could be mistaken for another.
 func (c *Context) OddKeys() bool {
 	return OddKey(c.SessionKey) || OddKey(c.SessionID) || OddKey(c.SpawnedBy) || OddKey(c.AgentID)
-}
-
-// MaxEdited is how many bytes the params may have that a person puts in the place of a call's own.
-const MaxEdited = 32 << 10
-
-// ReadParams reads params that a person wrote, as strictly as those of a body, and returns them without white space.
-// Every error is a [*Malformed].
-func ReadParams(text []byte) (jsontext.Value, error) {
-	if len(text) > MaxEdited {
-		return nil, malformed("The arguments must be at most 32 KiB.")
-	}
-	if err := checkLimits(text, MaxEdited); err != nil {
-		return nil, err
-	}
-	params := jsontext.Value(text).Clone()
-	switch {
-	case !params.IsValid():
-		return nil, malformed("The arguments are not one valid JSON value with each name once.")
-	case params.Kind() != jsontext.KindBeginObject:
-		return nil, malformed("The arguments must be a JSON object.")
-	case params.Compact() != nil:
-		return nil, malformed("The arguments can't be read.")
-	}
-	return params, nil
-}
-
-// With is the call with other params. It is another call: it has another digest, and is judged anew.
-func (c *Call) With(params jsontext.Value) *Call {
-	other := *c
-	if other.read(params) != nil {
-		other.Params = params
-	}
-	return &other
 }

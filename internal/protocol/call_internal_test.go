@@ -124,26 +124,6 @@ func TestStringsStopsWhenTold(t *testing.T) {
 	}
 }
 
-func TestParamIsATopLevelString(t *testing.T) {
-	c := Call{Params: []byte(`{"deep":{"command":"no"},"n":1,"c\u006fmmand":"a\tb","":"e"}`)}
-	for name, want := range map[string]string{"command": "a\tb", "": "e"} {
-		if got, ok := c.Param(name); !ok || got != want {
-			t.Errorf("Param(%q) = %q, %v", name, got, ok)
-		}
-	}
-	for _, name := range []string{"deep", "n", "no", "Command"} {
-		if got, ok := c.Param(name); ok {
-			t.Errorf("Param(%q) = %q", name, got)
-		}
-	}
-	for _, params := range []string{``, `[]`, `"command"`, `{"command"`, `{"command":`, `{"a":}`} {
-		c := Call{Params: []byte(params)}
-		if got, ok := c.Param("command"); ok {
-			t.Errorf("%s: %q", params, got)
-		}
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		withParams(`{"command":"ls","id":1234567890123456789}`), withContext(`{"agentId":"a","iteration":1,"userMessages":[{"at":1}]}`),

@@ -30,97 +30,77 @@ const (
 )
 
 // Known reports whether there is such an event.
-func (n Name) Known() bool {
-	return n == BeforeToolCall || (&Event{Name: n}).fields() != nil
-}
+func (n Name) Known() bool { return n == BeforeToolCall || events[n] != nil }
 
 // MayBlock reports whether the runtime waits for leave to go on.
 func (n Name) MayBlock() bool {
-	switch n { //nolint:exhaustive // the rest only tell
-	case LoopIterationStart, BeforeLLMCall, AfterLLMCall, BeforeResponseEmit:
-		return true
-	}
-	return false
+	return n == LoopIterationStart || n == BeforeLLMCall || n == AfterLLMCall || n == BeforeResponseEmit
 }
 
-// Limits of an event. A body beyond any of them is malformed.
-const (
-	MaxEventBody = 8 << 20 // bytes of the whole body
-	MaxSources   = 256
-	MaxTools     = 4096
-	MaxToolCalls = 256
-	MaxOrigin    = 256 // bytes
-)
+// MaxEventBody is how many bytes the body of an event may have.
+const MaxEventBody = 8 << 20
 
-// Event is one decoded event. Members that its name does not have are zero.
+// Event is one decoded event. What its name does not have is zero.
 type Event struct {
 	Name Name
 	Call Call // whom it is about: client, request and context. It names no tool
 
-	Iteration    *int // nil when not given
-	Sources      []Source
-	Tools        []string // as they were sent
-	Cautioned    []string // those of Tools whose own definition asks for caution
-	Wanted       []Wanted // the calls that the model wants to make
-	Returned     Returned // what a tool returned
-	SystemPrompt *Text
-	Content      *Text // of the response; only its hash, if that is what was sent
-	Messages     Hash  // of all of them as they stand in the body
-	Response     Hash
-	Model        string
-	LatencyMs    int64
-	Tokens       Tokens
-
-	Hello          Hello
-	Job            Job // a scheduled job that something happened to
-	Answered       Answered
-	Child          string // the session key of a child
-	Reason         string // why a session ended
-	NextSessionID  string
-	NextSessionKey string
+	Loop
+	Returned Returned // what a tool returned
+	Emitted
+	Spawned
+	Ended
+	Hello    Hello
+	Job      Job // a scheduled job that something happened to
+	Answered Answered
 }
 
-// Hello is what a runtime's plugin says of itself.
-type Hello struct {
-	Name     string // of the runtime: OpenClaw
-	Version  string // of the plugin
-	Instance string // another one each time the runtime starts
-	FailMode string // what it does without an answer: deny, allow
-	Scope    string // which tools it asks about, for people; empty: all
-	Off      bool   // it is switched off: it asks about nothing
-	Blind    bool   // it does not see what starts a run
+// Loop is what the events of the agent's loop have.
+type Loop struct {
+	Iteration    *int           `json:"iteration"` // nil when not given
+	Sources      list[Source]   `json:"sources" max:"256"`
+	SystemPrompt *Text          `json:"systemPrompt"`
+	Model        string         `json:"model"`
+	LatencyMs    int64          `json:"latencyMs"`
+	Wanted       list[Wanted]   `json:"toolCalls" max:"256"` // the calls that the model wants to make
+	Offered      list[Offered]  `json:"tools"`
+	Conversation anything       `json:"messages"`
+	Usage        *object[usage] `json:"tokenUsage"`
+	Counts
+
+	Tools     []string `json:"-"` // the names of those offered, as they were sent
+	Cautioned []string `json:"-"` // those of them whose own definition asks for caution
+	Messages  Hash     `json:"-"` // of all of them as they stand in the body
+	Tokens    Tokens   `json:"-"`
 }
 
-// Job is what the runtime's scheduler tells of one of its jobs.
-type Job struct {
-	Action  string // added, updated, started, finished, removed, scheduled
-	ID      string // as the runtime writes it
-	Outside bool   // its text is not its own: it comes from outside, or from what a command prints
-	Target  string // main, isolated, session:<key>
+// Counts must be what they are said to be; nothing is made of them.
+type Counts struct {
+	PendingToolResults int64 `json:"pendingToolResults"`
+	MessageCount       int64 `json:"messageCount"`
+	TokenEstimate      int64 `json:"tokenEstimate"`
+	ToolCallsMade      int64 `json:"toolCallsMade"`
+	NewMessagesAdded   int64 `json:"newMessagesAdded"`
+	WillContinue       bool  `json:"willContinue"`
 }
 
-// Answered is a question whose call the user has let run, or not, at the agent's own terminal.
-type Answered struct {
-	Ticket string // as the answer to the call named the question
-	Ran    bool   // the call was let run
+// Source is one thing that the model's context was made of.
+type Source struct {
+	Kind          Kind         `json:"kind" need:"true"`
+	Trust         *taint.Level `json:"trust"`          // nil: by what it is
+	Tool          string       `json:"-"`              // canonical, see [Canonical]
+	Sent          string       `json:"tool" max:"128"` // the tool's name as it was sent
+	Index         *int64       `json:"messageIndex"`   // how many messages were there before it; nil when not given
+	SenderID      string       `json:"senderId"`
+	SenderIsOwner bool         `json:"senderIsOwner"`
+	Size          int64        `json:"size"`
+	Hash          Hash         `json:"contentHash"`
+	Seen          Fingerprints `json:"fingerprints"`
 }
 
-// Tokens are what a call of the model took, as far as the runtime says.
-type Tokens struct {
-	Input  int64
-	Output int64
-	Cached int64 // read from a cache, or written to one
-	Total  int64 // all of it: what the runtime says, or the sum
-}
-
-// Hash is "sha256:" and 64 hex digits, or empty.
-type Hash string
-
-// Text is a text whose hash is kept. The text itself lives no longer than the
-// request.
-type Text struct {
-	Hash Hash
-	Text string // empty where only the hash was sent
+// ByUser reports whether the user wrote it, as the runtime attests: the owner, and nothing marks it as something else.
+func (s *Source) ByUser() bool {
+	return s.Kind == KindUserMessage && s.SenderIsOwner && (s.Trust == nil || *s.Trust <= taint.Owner)
 }
 
 // Kind is what part of the context a source is.
@@ -134,49 +114,102 @@ const (
 	KindCompactedHistory Kind = "compacted_history"
 )
 
-// Source is one thing that the model's context was made of.
-type Source struct {
-	Kind          Kind
-	Trust         *taint.Level // nil: by what it is
-	Tool          string       // canonical, see [Canonical]
-	Sent          string       // the tool's name as it was sent
-	Index         *int64       // how many messages were there before it; nil when not given
-	SenderID      string
-	SenderIsOwner bool
-	Size          int64
-	Hash          Hash
-	Seen          Fingerprints
+// UnmarshalText reads one of the kinds.
+func (k *Kind) UnmarshalText(text []byte) error {
+	switch *k = Kind(text); *k {
+	case KindSystemPrompt, KindUserMessage, KindToolResult, KindCompactedHistory:
+		return nil
+	}
+	return &wrong{must: "must be system_prompt, user_message, tool_result or compacted_history"}
 }
 
-// ByUser reports whether the user wrote it, as the runtime attests: the owner,
-// and nothing marks it as something else.
-func (s *Source) ByUser() bool {
-	return s.Kind == KindUserMessage && s.SenderIsOwner && (s.Trust == nil || *s.Trust <= taint.Owner)
+// Offered is a tool that the model is offered.
+type Offered struct {
+	Name     string  `json:"name" need:"true" max:"128"`
+	Metadata caution `json:"metadata"`
 }
 
 // Wanted is a call that the model wants to make.
 type Wanted struct {
-	ID        string
-	Name      string
-	Arguments jsontext.Value // an object
-	Sent      jsontext.Value // all of it, as it stood in the body
+	ID        string         `json:"id"`
+	Name      string         `json:"name" need:"true"`
+	Arguments jsontext.Value `json:"arguments"` // an object
+	Sent      jsontext.Value `json:"-"`         // all of it, as it stood in the body
+}
+
+func (w *Wanted) keep(sent jsontext.Value) { w.Sent = sent }
+
+// Tokens are what a call of the model took, as far as the runtime says.
+type Tokens struct {
+	Input  int64
+	Output int64
+	Cached int64 // read from a cache, or written to one
+	Total  int64 // all of it: what the runtime says, or the sum
 }
 
 // Returned is what a tool returned.
 type Returned struct {
-	Tool       string // canonical, see [Canonical]
-	Sent       string // the tool's name as it was sent
-	ToolCallID string
-	Origin     string
-	Error      bool
-	Marked     bool   // the runtime itself marks it as outside content
-	Secret     bool   // the runtime has found a secret in it
-	Changed    bool   // the runtime says that what ran is something else than was judged
-	Job        string // the scheduled job that it has made or changed, as the runtime says
-	Child      string // the session that it has started, as the runtime says
-	DurationMs int64
-	Size       int64
-	Hash       Hash
-	Text       string // empty unless it was sent
-	Seen       Fingerprints
+	Tool       string       `json:"-"`                              // canonical, see [Canonical]
+	Sent       string       `json:"toolName" need:"true" max:"128"` // the tool's name as it was sent
+	ToolCallID string       `json:"toolCallId"`
+	Origin     string       `json:"origin" max:"256"`
+	Error      bool         `json:"error"`
+	Marked     bool         `json:"marked"`          // the runtime itself marks it as outside content
+	Secret     bool         `json:"secret"`          // the runtime has found a secret in it
+	Changed    bool         `json:"changed"`         // what ran is something else than was judged, the runtime says
+	Job        string       `json:"jobId"`           // the scheduled job that it has made or changed, the runtime says
+	Child      string       `json:"childSessionKey"` // the session that it has started, the runtime says
+	DurationMs int64        `json:"durationMs"`
+	Size       int64        `json:"size"`
+	Seen       Fingerprints `json:"fingerprints"`
+	Hash       Hash         `json:"contentHash"` // that of the result, where it was sent
+	Text       string       `json:"-"`           // empty unless it was sent
+	Result     anything     `json:"result"`
+}
+
+// Emitted is the response that is about to go out.
+type Emitted struct {
+	Content     *Text  `json:"content"` // only its hash, if that is what was sent
+	ContentHash Hash   `json:"contentHash"`
+	Channel     string `json:"channel"`
+}
+
+// Spawned is a session that the agent has started.
+type Spawned struct {
+	Child   string `json:"childSessionKey" need:"true"`
+	RunID   string `json:"childRunId"`
+	AgentID string `json:"agentId"`
+	Mode    string `json:"mode"`
+}
+
+// Ended is why a session ended, and which one goes on.
+type Ended struct {
+	Reason         string `json:"reason"`
+	NextSessionID  string `json:"nextSessionId"`
+	NextSessionKey string `json:"nextSessionKey"`
+}
+
+// Job is what the runtime's scheduler tells of one of its jobs.
+type Job struct {
+	Action  string `json:"action" need:"true"` // added, updated, started, finished, removed, scheduled
+	ID      string `json:"jobId" need:"true"`  // as the runtime writes it
+	Outside bool   `json:"outside"`            // its text comes from outside, or from what a command prints
+	Target  string `json:"sessionTarget"`      // main, isolated, session:<key>
+}
+
+// Answered is a question whose call the user has let run, or not, at the agent's own terminal.
+type Answered struct {
+	Ticket string `json:"question" need:"true" max:"256"` // as the answer to the call named the question
+	Ran    bool   `json:"ran"`                            // the call was let run
+}
+
+// Hello is what a runtime's plugin says of itself.
+type Hello struct {
+	Name     string `json:"runtime" need:"true" max:"256"` // OpenClaw
+	Version  string `json:"version" need:"true" max:"256"` // of the plugin
+	Instance string `json:"instance" max:"256"`            // another one each time the runtime starts
+	FailMode string `json:"failMode" max:"256"`            // what it does without an answer: deny, allow
+	Scope    string `json:"scope" max:"256"`               // which tools it asks about, for people; empty: all
+	Off      bool   `json:"off"`                           // it is switched off: it asks about nothing
+	Blind    bool   `json:"blind"`                         // it does not see what starts a run
 }

@@ -117,8 +117,7 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 			`"response":{"a":1}}`,
 	)
 	if len(w.Wanted) != 2 || string(w.Wanted[0].Arguments) != `{"a":1.0}` || string(w.Wanted[1].Arguments) != "{}" ||
-		*w.Iteration != 2 ||
-		w.Response == "" {
+		*w.Iteration != 2 {
 		t.Errorf("%+v", w)
 	}
 }
@@ -189,8 +188,8 @@ func FuzzDecodeEvent(f *testing.F) {
 			}
 			return
 		}
-		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > protocol.MaxSources ||
-			len(e.Tools) > protocol.MaxTools {
+		if e.Call.RequestID == "" || e.Call.Tool != "" || e.Call.Client != "" || len(e.Sources) > 256 ||
+			len(e.Tools) > 4096 {
 			t.Fatalf("%+v", e)
 		}
 		for _, w := range e.Wanted {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of a walk. A value takes two bytes in a body and a hundred here; a long
-// name above a long array would be in the path of each element.
+// Bounds of a walk. A value takes two bytes in a body and a hundred here; a long name above a long array would be in
+// the path of each element.
 const (
 	MaxValues = 1 << 16 // objects and arrays among them
 	maxPath   = 256     // bytes
@@ -30,13 +30,12 @@ type Value struct {
 	Index   int    // its place among the members or elements of what is around it
 }
 
-// Values are all values in the order of the text. The params themselves are the
-// first; what is in the object or array at i comes behind it, up to its Next.
+// Values are all values in the order of the text. The params themselves are the first; what is in the object or array
+// at i comes behind it, up to its Next.
 type Values []Value
 
-// Walk reads the params of a call, once for everybody who looks at them. They must
-// have been found valid: the walk checks no more than it needs to end, with an
-// error or without, and never panics. No params have no values.
+// Walk reads the params of a call, once for everybody who looks at them. They must have been found valid: the walk
+// checks no more than it needs to end, with an error or without, and never panics. No params have no values.
 func Walk(params []byte) (Values, error) {
 	w := walker{text: params, all: make(Values, 0, 8)}
 	w.plain.Grow(len(params))
@@ -158,8 +157,8 @@ func (w *walker) escape() bool {
 	return err == nil && len(raw) > 1
 }
 
-// Path is where a value is, such as edits[0].newText, and "" for the params
-// themselves. One over 256 bytes is cut and ends in "…".
+// Path is where a value is, such as edits[0].newText, and "" for the params themselves. One over 256 bytes is cut and
+// ends in "…".
 func (all Values) Path(i int) string {
 	if v := &all[i]; v.Up == 0 && v.NameAt > 0 && len(v.Name) <= maxPath {
 		return v.Name
