@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -107,7 +106,7 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: a program that reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("record.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile), s.path(devicesFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile), s.path(devicesFile),
 	}
 }
 
@@ -119,32 +118,8 @@ func (s *State) WebhookSecret() (Secret, error) { return s.secret("webhook.secre
 // OwnerToken is the owner's where the config has none.
 func (s *State) OwnerToken() (Secret, error) { return s.secret("owner.token", leastToken) }
 
-// ServerKey is 32 bytes that only the server has: codes and seals come from it. It
-// is made after the record's key, see [State.RecordKey].
-func (s *State) ServerKey() ([]byte, error) {
-	if _, err := s.RecordKey(); err != nil {
-		return nil, err
-	}
-	return s.key("server.key")
-}
-
-// RecordKey signs the record. It is made once, before the server's key: where that
-// one is and this is not, it was taken away, and with a new one the record that it
-// signed would be gone without a word.
-func (s *State) RecordKey() (ed25519.PrivateKey, error) {
-	path := s.path("record.key")
-	if !exists(path) && exists(s.path("server.key")) {
-		return nil, &StateError{
-			path, "is missing: without it the record can be neither checked nor continued",
-			"bring it back from a backup; if it is lost, move the record away and make a new key: (umask 077; openssl rand -hex 32 > " + path + ")",
-		}
-	}
-	seed, err := s.key("record.key")
-	if err != nil {
-		return nil, err
-	}
-	return ed25519.NewKeyFromSeed(seed), nil
-}
+// ServerKey is 32 bytes that only the server has: codes, seals and the MACs of the record come from it.
+func (s *State) ServerKey() ([]byte, error) { return s.key("server.key") }
 
 // exists reports whether there is anything at a path, or may be.
 func exists(path string) bool {
@@ -154,11 +129,11 @@ func exists(path string) bool {
 
 // Secrets are the texts of all secrets that are kept here.
 func (s *State) Secrets() ([]string, error) {
-	if _, err := s.ServerKey(); err != nil { // both keys are made where they are not there yet
+	if _, err := s.ServerKey(); err != nil { // it is made where it is not there yet
 		return nil, err
 	}
 	var out []string
-	for _, name := range []string{"webhook.secret", "owner.token", "server.key", "record.key"} {
+	for _, name := range []string{"webhook.secret", "owner.token", "server.key"} {
 		text, err := s.read(name)
 		switch {
 		case err == nil:

@@ -46,7 +46,7 @@ func TestSecretsAreMadeOnceAndKept(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("the second start has other secrets than the first")
 	}
-	for _, name := range []string{"webhook.secret", "owner.token", "server.key", "record.key"} {
+	for _, name := range []string{"webhook.secret", "owner.token", "server.key"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
@@ -67,16 +67,15 @@ func read(t *testing.T, dir string) []byte {
 	webhook, err1 := s.WebhookSecret()
 	token, err2 := s.OwnerToken()
 	key, err3 := s.ServerKey()
-	record, err4 := s.RecordKey()
-	for _, err := range []error{err1, err2, err3, err4} {
+	for _, err := range []error{err1, err2, err3} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(key) != 32 || len(record) != 64 || webhook.Reveal() == token.Reveal() {
-		t.Errorf("keys of %d and %d bytes, secrets of %d and %d", len(key), len(record), len(webhook.Reveal()), len(token.Reveal()))
+	if len(key) != 32 || webhook.Reveal() == token.Reveal() {
+		t.Errorf("a key of %d bytes, secrets of %d and %d", len(key), len(webhook.Reveal()), len(token.Reveal()))
 	}
-	return []byte(webhook.Reveal() + token.Reveal() + string(key) + string(record))
+	return []byte(webhook.Reveal() + token.Reveal() + string(key))
 }
 
 func TestTwoProcessesThatStartTogetherAgree(t *testing.T) {

@@ -193,14 +193,8 @@ func proof(rep record.Report, err error) string {
 	if err != nil {
 		return "NOT INTACT: " + err.Error() + ". Keep the files as they are, and compare them with a copy."
 	}
-	text := fmt.Sprintf("Intact: %d lines in %d files, each bound to the one before it, %d signed checkpoints, from %s to %s UTC.",
-		rep.Lines, rep.Files, rep.Checkpoints, rep.First.UTC().Format(time.DateTime), rep.Last.UTC().Format(time.DateTime))
-	if rep.Unsigned > 1 {
-		text += fmt.Sprintf(" The last %d lines are not signed yet.", rep.Unsigned)
-	}
-	if rep.Unchecked > 0 {
-		text += " Without the key it was not checked whether the server wrote each line."
-	}
+	text := fmt.Sprintf("Intact: %d lines in %d files, each bound to the one before it, from %s to %s UTC.",
+		rep.Lines, rep.Files, rep.First.UTC().Format(time.DateTime), rep.Last.UTC().Format(time.DateTime))
 	if len(rep.Losses) > 0 {
 		text += " Something is missing at " + approval.Count(len(rep.Losses), "place", "places") + "."
 	}

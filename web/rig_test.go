@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
 	"io"
 	"iter"
@@ -73,19 +72,20 @@ func (p *people) set(name, token string) {
 type ledger struct {
 	*record.Log
 	path string
-	key  ed25519.PublicKey
 }
 
 func newRecord(t testing.TB) *ledger {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
+	base := filepath.Join(t.TempDir(), "record.jsonl")
+	log, err := record.Open(base, record.Options{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &ledger{path: filepath.Join(t.TempDir(), "record.jsonl"), key: public}
-	if r.Log, err = record.Open(r.path, record.Options{Key: private}); err != nil {
+	files, err := record.Files(base)
+	if err != nil {
 		t.Fatal(err)
 	}
+	r := &ledger{log, files[0]}
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func (r *ledger) Backward(want func([]byte) bool) iter.Seq2[record.Line, error] 
 }
 
 func (r *ledger) Verify() (record.Report, error) {
-	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: r.key, Whole: true})
+	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: key, Whole: true})
 }
 
 func (r *ledger) String() string {

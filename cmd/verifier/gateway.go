@@ -92,7 +92,8 @@ type recordLog interface {
 	Append(e record.Entry) error
 	Head() record.Head
 	Err() error
-	Compare(seen record.Head) ([]string, error)
+	KeepHead() error
+	Compare(seen record.Head) (missing string, err error)
 	SetRotation(r record.Rotation)
 	Close() error
 }
@@ -124,7 +125,7 @@ func openGateway(s setup) (g *gateway, err error) {
 			return g, err
 		}
 	}
-	if err = g.openRecord(s.config, s.state); err != nil {
+	if err = g.openRecord(s.config, s.state, key); err != nil {
 		return g, err
 	}
 	if err = g.openChannels(s); err != nil {
@@ -387,6 +388,9 @@ func (g *gateway) openCards() float64 {
 func serverKey(c *config.Config, state *config.State) (hmac.Key, error) {
 	if c.Store.Key.Set() {
 		return hmac.Key(c.Store.Key.Reveal()), nil
+	}
+	if state == nil {
+		return nil, nil
 	}
 	key, err := state.ServerKey()
 	return hmac.Key(key), err

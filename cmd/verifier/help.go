@@ -199,14 +199,14 @@ In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
     $ verifier graph 1A2B3C4D --format json` + ownerHelp + `
 
 Exit codes: 0 drawn, 3 there is no such turn, 1 error, 2 wrong command line.`,
-	"verifier audit verify": `Every line carries the hash of the line before it and a MAC that only the server can make, and every few hundred lines there is a signature. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show only where the store has seen more than the record holds.
+	"verifier audit verify": `Every line carries a MAC over it and the line before, which only the server can make. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show against the last head, which the store and record.head keep each second.
 
     $ verifier audit verify
-    ok: 214 lines in 3 files, 207 entries, 5 checkpoints, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
-    $ verifier audit verify copy.jsonl --key 9f2c…
-    error: copy.jsonl: line 17: was edited: it does not match its hash
+    ok: 214 lines in 3 files, 207 entries, 2026-10-01 08:00:11Z to 2026-10-03 14:02:11Z
+    $ verifier audit verify /backup/verifier-1 /backup/verifier-2
+    error: /backup/verifier-2/record-000001.jsonl: line 17: is not as the server wrote it, or the line before it is not: the MAC is wrong
 
-The MACs are checked with the state directory's record.key. If that is missing there, nothing shows who wrote the server's own record, and this fails. For a copy elsewhere, the output says that they were not checked: then a line that someone else wrote after the last signature would not show.
+It takes the server's key: that of the state directory, or store.key in the config.
 
 If entries that the store had seen were gone when the server started, the record says so itself. This command fails then, until you accept the loss with --accept-losses.
 

@@ -30,7 +30,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, pushing web.Push) (er
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,
-		Ledger: ledger{recordPath(c, g.state), g.state}, Session: c.Web.Session,
+		Ledger: ledger{recordPath(c, g.state), key}, Session: c.Web.Session,
 	})
 	return err
 }
@@ -120,8 +120,8 @@ func pageBase(c *config.Config, server string) string {
 
 // ledger is the server's own record, as the page reads it.
 type ledger struct {
-	path  string
-	state *config.State
+	path string
+	key  hmac.Key
 }
 
 // Files implements web.Ledger.
@@ -142,18 +142,7 @@ func (l ledger) Verify() (record.Report, error) {
 	if err != nil {
 		return record.Report{}, err
 	}
-	key, err := l.state.RecordKey()
-	if err != nil {
-		return record.Report{}, err
-	}
-	o := record.VerifyOptions{Secret: key, Whole: true}
-	rep, err := record.VerifyFiles(files, o)
-	if err != nil { // the last line may have been half written, or a new file begun
-		if files, err = l.Files(); err == nil {
-			rep, err = record.VerifyFiles(files, o)
-		}
-	}
-	return rep, err
+	return record.VerifyFiles(files, record.VerifyOptions{Key: l.key, Whole: true})
 }
 
 // openPush is what the page and the notifier share: the devices that people have turned

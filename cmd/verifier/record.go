@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/store/sqlite"
@@ -18,18 +20,15 @@ import (
 
 // openRecord opens the record, holds it against the head that the store has
 // seen, and notes the start in it.
-func (g *gateway) openRecord(c *config.Config, state *config.State) error {
-	key, err := state.RecordKey()
-	if err != nil {
-		return err
-	}
-	g.name = headName(key)
+func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key) error {
+	path := recordPath(c, state)
+	g.name = headName(key, path)
 	seen, err := g.storedHead()
 	if err != nil {
 		g.unseen = true
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
-	log, err := record.Open(recordPath(c, state), record.Options{
+	log, err := record.Open(path, record.Options{
 		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
 		Patience: record.DefaultPatience,
 		Hide:     func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
@@ -85,11 +84,22 @@ func recordPath(c *config.Config, state *config.State) string {
 	return state.Record()
 }
 
-// headName is what the record's head is called in the store: instances that
-// share a store have records, and keys, of their own.
-func headName(key ed25519.PrivateKey) string {
-	public, _ := key.Public().(ed25519.PublicKey)
-	return fmt.Sprintf("record-%x", public[:8])
+// recordName is the file that the record goes on in.
+func recordName(c *config.Config, state *config.State) string {
+	files, err := record.Files(recordPath(c, state))
+	if err != nil {
+		return recordPath(c, state)
+	}
+	return files[len(files)-1]
+}
+
+// headName is what the record's head is called in the store: instances that share a store have records of their own.
+func headName(key hmac.Key, path string) string {
+	host, _ := os.Hostname() // "" is as good a name, of a machine that has none
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return "record-" + key.Seal("record-head", host, path)[:16]
 }
 
 // storedHead is how far the store has seen the record get; nil if it has not.
@@ -142,34 +152,29 @@ func (g *gateway) keepTime(ctx context.Context) {
 	}
 }
 
-// compare holds the record against what the store has seen, where that could
-// not be done at the start.
-func (g *gateway) compare(seen *record.Head) error {
-	if seen == nil {
-		return nil
-	}
-	missing, err := g.record.Compare(*seen)
-	for _, note := range missing {
-		g.log.Error("the record: " + note)
-	}
-	return err
-}
-
-// keepHead stores the head. Before the first time after a start without a
-// store, the head that is there is compared, lest it hide what was cut.
+// keepHead puts the head beside the record and into the store. Before the first time after a start without a store,
+// the head that is there is compared, lest it hide what was cut.
 func (g *gateway) keepHead() error {
-	head := g.record.Head()
+	if err := g.record.KeepHead(); err != nil {
+		g.log.Warn("the record's head could not be put beside it", "err", err)
+	}
 	if g.unseen {
 		seen, err := g.storedHead()
 		if err != nil {
 			return err
 		}
-		if err := g.compare(seen); err != nil {
-			return err
+		if seen != nil {
+			missing, err := g.record.Compare(*seen)
+			if err != nil {
+				return err
+			}
+			if missing != "" {
+				g.log.Error("the record: " + missing)
+			}
 		}
 		g.unseen = false
-		head = g.record.Head()
 	}
+	head := g.record.Head()
 	text, err := json.Marshal(head)
 	if err != nil {
 		return err
@@ -187,7 +192,7 @@ func (g *gateway) keepHead() error {
 // seen nothing: lines cut off the end show only against it. It also works while
 // a server runs.
 func recordHead(state *config.State, c *config.Config) (*record.Head, error) {
-	key, err := state.RecordKey()
+	key, err := serverKey(c, state)
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +209,6 @@ func recordHead(state *config.State, c *config.Config) (*record.Head, error) {
 	case err != nil:
 		return nil, err
 	}
-	head, err := headFrom(ctx, s, headName(key))
+	head, err := headFrom(ctx, s, headName(key, recordPath(c, state)))
 	return head, errors.Join(err, s.Close())
 }

@@ -1,44 +1,43 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
-// found is a record and what is known around it.
+// recordFlags say whose record is meant.
+type recordFlags struct {
+	configFlag
+	State string `help:"The server's state directory." env:"VERIFIER_STATE" placeholder:"DIR"`
+}
+
+// found are records and what is known around them.
 type found struct {
+	books  []book
+	config *config.Config
+	state  *config.State // nil when there is none here
+}
+
+// book is one record.
+type book struct {
+	path    string   // of the record: its files have numbers
 	files   []string // in the order of the chain
 	whole   bool     // they are meant to be all of it
-	config  *config.Config
-	state   *config.State // nil when there is none here
-	current bool          // the last is the one that the server writes
+	current bool     // it is the one that the server writes
 }
 
-// path is a file as the reader would find it.
-func (f *found) path(name string) string {
-	for _, p := range f.files {
-		if filepath.Base(p) == name {
-			return p
-		}
-	}
-	return name
-}
+// name is a file as the reader would find it.
+func (b *book) name(file string) string { return filepath.Join(filepath.Dir(b.path), file) }
 
-// find looks for the record: the files that were named, those in the directory
-// that was named, else the server's.
+// find looks for records: the files that were named, those in the directories that were named, else the server's.
 func (f *recordFlags) find(a *app, named []string) (*found, error) {
 	cfg, err := f.quietConfig(a)
 	if err != nil {
@@ -46,29 +45,78 @@ func (f *recordFlags) find(a *app, named []string) (*found, error) {
 	}
 	state, why := config.FindState(f.State)
 	r := &found{config: cfg, state: state}
+	own := ""
+	if state != nil || cfg.Audit.Path != "" {
+		own = filepath.Clean(recordPath(cfg, state))
+	}
 	switch {
-	case len(named) == 1 && isDir(named[0]):
-		r.whole = true
-		r.files, err = recordsIn(named[0])
 	case len(named) > 0:
-		r.files = inOrder(named)
-	case state == nil && cfg.Audit.Path == "":
+		err = r.add(named)
+	case own == "":
 		return nil, &failure{fmt.Sprintf("there is no record here: %v", why), "name its files, or the server's --state"}
 	default:
-		r.whole = true
-		r.files, err = record.Files(recordPath(cfg, state))
+		var files []string
+		files, err = record.Files(own)
+		r.books = []book{{path: own, files: files, whole: true}}
 	}
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	last := r.files[len(r.files)-1]
-	r.current = state != nil && same(last, recordPath(cfg, state))
+	for i := range r.books {
+		b := &r.books[i]
+		b.current = state != nil && same(filepath.Dir(b.path), filepath.Dir(own)) && filepath.Base(b.path) == filepath.Base(own)
+	}
 	return r, nil
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// add takes the files that were named, each to its record, and all records of directories.
+func (r *found) add(named []string) error {
+	for _, name := range named {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return err
+		case !info.IsDir():
+			r.put(name, false)
+			continue
+		}
+		entries, err := os.ReadDir(name)
+		if err != nil {
+			return err
+		}
+		before := len(r.books)
+		for _, e := range entries {
+			path := filepath.Join(name, e.Name())
+			if _, number := record.Base(path); number > 0 && e.Type().IsRegular() {
+				r.put(path, true)
+			}
+		}
+		if len(r.books) == before {
+			return &failure{name + " holds no record", ""}
+		}
+	}
+	return nil
+}
+
+// put takes one file.
+func (r *found) put(path string, whole bool) {
+	path = filepath.Clean(path)
+	base, _ := record.Base(path)
+	i := slices.IndexFunc(r.books, func(b book) bool { return b.path == base })
+	if i < 0 {
+		i = len(r.books)
+		r.books = append(r.books, book{path: base, whole: whole})
+	}
+	b := &r.books[i]
+	if slices.Contains(b.files, path) {
+		return
+	}
+	b.files = append(b.files, path)
+	slices.SortStableFunc(b.files, func(x, y string) int {
+		_, m := record.Base(x)
+		_, n := record.Base(y)
+		return cmp.Compare(m, n)
+	})
 }
 
 func same(a, b string) bool {
@@ -78,74 +126,12 @@ func same(a, b string) bool {
 }
 
 func unreadable(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
 	hint := "name the record's files, or the server's --state"
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &failure{fmt.Sprintf("%s can't be read: %v", p.Path, p.Err), hint}
 	}
 	return &failure{err.Error(), hint}
-}
-
-// closedFile is the name of one that the record does not go on in any more.
-var closedFile = regexp.MustCompile(`^(.*)-([0-9]{6,9})(\.[^.]*)?$`)
-
-// inOrder sorts closed files by their number; the others stay as they were
-// named, after them.
-func inOrder(files []string) []string {
-	number := func(path string) int {
-		m := closedFile.FindStringSubmatch(filepath.Base(path))
-		if m == nil {
-			return 1 << 30
-		}
-		n, _ := strconv.Atoi(m[2]) // nine digits at most
-		return n
-	}
-	files = slices.Clone(files)
-	slices.SortStableFunc(files, func(a, b string) int { return number(a) - number(b) })
-	return files
-}
-
-// recordsIn lists the files of the one record in a directory.
-func recordsIn(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	bases := map[string]bool{}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		if e.Type().IsRegular() && beginsAsRecord(path) {
-			bases[closedFile.ReplaceAllString(path, "$1$3")] = true
-		}
-	}
-	names := slices.Sorted(maps.Keys(bases))
-	switch len(names) {
-	case 0:
-		return nil, &failure{dir + " holds no record", ""}
-	case 1:
-		return present(names[0])
-	}
-	return nil, &failure{fmt.Sprintf("%s holds several records: %s", dir, strings.Join(names, ", ")), "name the files of one"}
-}
-
-// present are the files of a record, without the one that is written to where
-// only closed ones were copied.
-func present(path string) ([]string, error) {
-	files, err := record.Files(path)
-	if n := len(files); err == nil && n > 1 {
-		if _, gone := os.Stat(path); errors.Is(gone, fs.ErrNotExist) {
-			files = files[:n-1]
-		}
-	}
-	return files, err
-}
-
-func beginsAsRecord(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	start := make([]byte, len(`{"seq":`))
-	_, err = io.ReadFull(f, start)
-	return err == nil && bytes.Equal(start, []byte(`{"seq":`))
 }

@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 func writeRecord(ts *testscript.TestScript, _ bool, args []string) {
 	state, err := config.OpenState(ts.Getenv("VERIFIER_STATE"))
 	ts.Check(err)
-	key, err := state.RecordKey()
+	key, err := state.ServerKey()
 	ts.Check(err)
 	log, err := record.Open(ts.MkAbs(args[0]), record.Options{Key: key})
 	ts.Check(err)
@@ -197,21 +197,21 @@ func uncomment(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// forgedLine is an allow that fits behind a record: its number, the hash before it
-// and its own hash are right. None of that needs a key.
+// forgedLine is an allow that looks as if it fitted behind a record: its number is right, and its MAC is a hash of it
+// and of the line before. That needs no key.
 func forgedLine(raw []byte) []byte {
 	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
 	var last struct {
-		Seq  int    `json:"seq"`
-		Hash string `json:"hash"`
+		Seq int    `json:"seq"`
+		MAC string `json:"mac"`
 	}
 	if err := json.Unmarshal(lines[len(lines)-1], &last); err != nil {
 		panic(err)
 	}
 	body := fmt.Sprintf(
-		`{"seq":%d,"prev":"%s","kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec",`+
-			`"decision":"allow","by":"person"`, last.Seq+1, last.Hash)
-	return fmt.Appendf(nil, "%s,\"hash\":\"%x\"}\n", body, sha256.Sum256([]byte(body)))
+		`{"seq":%d,"kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1)
+	sum := sha256.Sum256([]byte(last.MAC + "\n" + body))
+	return fmt.Appendf(nil, "%s,\"mac\":\"%x\"}\n", body, sum[:16])
 }
 
 // output is what a command has printed.

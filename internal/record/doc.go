@@ -1,47 +1,27 @@
-// Package record keeps the record: what was asked, what was decided, by whom
-// and why, in a file whose every later change can be noticed.
+// Package record keeps the record: what was asked, what was decided, by whom and why, in files whose every later
+// change can be noticed.
 //
-// The record is a file of JSON lines. A line opens with its number and the hash
-// of the line before it, and closes with a MAC and the SHA-256 of its own bytes:
+// The record is JSON lines. A line opens with its number and closes with a MAC under a key that is derived from the
+// server's; it covers the line and the MAC of the line before:
 //
-//	{"seq":7,"prev":"<hash of 6>","kind":"decision",…,"mac":"…","hash":"<hash of 7>"}
+//	{"seq":7,"kind":"decision",…,"mac":"…"}
 //
-// so that an edited, removed or moved line breaks the chain at a line that
-// [VerifyFiles] can name. Hashes need no key: a program that can write the file could
-// compute the whole chain anew, or add a line at its end. Three things stop that:
-// the MAC, an HMAC-SHA256 under a key that is derived from the signing key; every
-// few hundred lines a checkpoint signed with that ed25519 key; and the [Head],
-// signed by the same key, which the caller keeps somewhere else every second. An
-// end without a signature whose MACs are right is what a crash leaves, and the
-// next start goes on from it. An end whose MACs are not right was written by
-// something else: Open refuses it and changes nothing. The head is also the only thing that shows
-// a tail that was cut off; give it back in [Options.Seen] when the file is
-// opened again, or the next head would cover the cut up.
+// so [VerifyFiles] names the first line that was edited, removed, moved or added by anything without the key. A tail
+// that was cut off shows only against a [Head], the number and the MAC of the last line: it is put beside the record
+// each second, and given to the caller, who keeps it somewhere else. Whoever has the key can forge all of it.
 //
-// "Written" means that write(2) returned: the line survives the death of the
-// process, not that of the machine. [Options.SyncEach] adds fdatasync, shared
-// by the lines that arrive while another sync is running.
+// The files are record-000001.jsonl and so on; the highest is written, and only that one. When it is large enough
+// ([Rotation]) the next begins, whose first line holds the MAC of the last line before it. Nothing is renamed, and
+// nothing removed unless the owner says how many files to keep, and then the record says so first.
 //
-// A failed write leaves nothing behind. The file is cut back to its last good
-// line, the chain does not advance, Append returns the error, and the next
-// Append tries again: a full disk needs no restart once there is space.
+// All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
+// the line survives the death of the process, not that of the machine; [Options.SyncEach] adds fdatasync. A failed
+// write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the next
+// Append tries again, so that a full disk needs no restart once there is space.
 //
-// A record may go on in a new file when the old one is large or old enough
-// ([Rotation]). The old one is closed under a name with its number and made
-// read-only; the first line of the new one names it and how it ended, signed, and
-// the chain runs on, so that [VerifyFiles] names a file that is missing, cut,
-// replaced or swapped. A process that dies in between leaves a record that Open
-// takes up. Nothing is removed unless the owner says how many files to keep, and
-// then the record says so first.
-//
-// What the package refuses: to open a file that others may read, that another
-// process has open, that was begun with another key, or whose last complete
-// line is not intact or not the server's; to write a line longer than [VerifyFiles] would read; to
-// return success for a line that is not in the file. It does not redact: what
-// callers hand over is what is kept, and approval codes and tool output have no
-// field here.
-//
-// A file that is moved away, removed, replaced, cut or written to by something
-// else while it is open is noticed before the next line, and then nothing is
-// written until it is back, or the record is opened again.
+// What the package refuses: to open a file that others may read, that another process has open, that was begun with
+// another key, or whose last complete line isn't the server's; to write a line longer than it would read; to return
+// success for a line that is not in the file. A file that is moved away, removed, replaced, cut or written to by
+// something else is noticed before the next line. It does not redact params: what callers hand over is what is kept,
+// and approval codes and tool output have no field here.
 package record

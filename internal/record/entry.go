@@ -13,24 +13,23 @@ type Kind string
 
 // The kinds of entries.
 const (
-	KindBegin      Kind = "begin"      // the first line of a file; written by the log
-	KindStart      Kind = "start"      // the process started
-	KindStop       Kind = "stop"       // the process stopped in good order
-	KindRepair     Kind = "repair"     // the end of the file was not as it should be
-	KindDecision   Kind = "decision"   // an answer to a call
-	KindAsked      Kind = "asked"      // a card was put before people
-	KindAnswer     Kind = "answer"     // a person answered
-	KindDelivery   Kind = "delivery"   // a card was sent, or could not be
-	KindLock       Kind = "lock"       // a person's typed path was locked
-	KindReset      Kind = "reset"      // the owner lowered a level
-	KindPause      Kind = "pause"      // an agent was paused, by someone or because it asked too often
-	KindResume     Kind = "resume"     // someone lifted that
-	KindRevoke     Kind = "revoke"     // someone ended a grant before its time
-	KindConsent    Kind = "consent"    // someone gave a standing consent
-	KindCheckpoint Kind = "checkpoint" // a signed head; written by the log
-	KindEvent      Kind = "event"      // the agent's runtime reported something that changed a level or was refused
-	KindGraph      Kind = "graph"      // a turn is over, and this is what it was made of
-	KindNote       Kind = "note"       // anything else worth keeping
+	KindBegin    Kind = "begin"    // the first line of a file; written by the log
+	KindStart    Kind = "start"    // the process started
+	KindStop     Kind = "stop"     // the process stopped in good order
+	KindRepair   Kind = "repair"   // the end of the record was not as it should be; written by the log
+	KindDecision Kind = "decision" // an answer to a call
+	KindAsked    Kind = "asked"    // a card was put before people
+	KindAnswer   Kind = "answer"   // a person answered
+	KindDelivery Kind = "delivery" // a card was sent, or could not be
+	KindLock     Kind = "lock"     // a person's typed path was locked
+	KindReset    Kind = "reset"    // the owner lowered a level
+	KindPause    Kind = "pause"    // an agent was paused, by someone or because it asked too often
+	KindResume   Kind = "resume"   // someone lifted that
+	KindRevoke   Kind = "revoke"   // someone ended a grant before its time
+	KindConsent  Kind = "consent"  // someone gave a standing consent
+	KindEvent    Kind = "event"    // the agent's runtime reported something
+	KindGraph    Kind = "graph"    // a turn is over, and this is what it was made of
+	KindNote     Kind = "note"     // anything else worth keeping
 )
 
 // What a decision can be.
@@ -41,7 +40,7 @@ const (
 
 // format is the version of the line format, written in the begin line. Files in
 // any other are refused.
-const format = 3
+const format = 4
 
 // Entry is the one record type. Members that do not apply stay zero and are
 // not written.
@@ -83,12 +82,13 @@ type Entry struct {
 	Error     string         `json:"error,omitzero"`   // the category only
 	Note      string         `json:"note,omitzero"`
 	Replay    bool           `json:"replay,omitzero"` // a decision given again
-	Graph     jsontext.Value `json:"graph,omitzero"`  // of a turn
+	Turn      string         `json:"turn,omitzero"`   // the id of its turn, see package provenance
+	Part      *Part          `json:"part,omitzero"`   // its part in the graph of the turn
+	Graph     jsontext.Value `json:"graph,omitzero"`  // of a turn that is over
 
-	Begin      *Begin `json:"begin,omitzero"`      // in begin lines
-	Checkpoint *Head  `json:"checkpoint,omitzero"` // in checkpoint lines: the head before this line
-	Lost       *Head  `json:"lost,omitzero"`       // in repair lines: what was seen elsewhere and is not in the record
-	Removed    *Past  `json:"removed,omitzero"`    // in notes: a closed file that was removed, as configured
+	Begin   *Begin `json:"begin,omitzero"`   // in begin lines
+	Lost    *Head  `json:"lost,omitzero"`    // in repair lines: what was seen elsewhere and is not in the record
+	Removed int    `json:"removed,omitzero"` // in notes: the number of a file that was removed, as configured
 }
 
 // Person is one person's part in an entry.
@@ -102,35 +102,95 @@ type Person struct {
 	Passkey string `json:"passkey,omitzero"` // the id of the passkey that signed the answer
 }
 
-// Begin opens a file: the first of a chain, or one that goes on where another
-// was closed.
+// Begin opens a file: the first of a chain, or one in which it goes on.
 type Begin struct {
 	Format int    `json:"format"`
-	Chain  string `json:"chain"`          // random, 128 bits in hex
-	Key    string `json:"key"`            // the ed25519 public key in hex
-	File   int    `json:"file,omitzero"`  // the number of the file; 0 is the first
-	After  *Past  `json:"after,omitzero"` // the file before; nil: a chain begins
+	Chain  string `json:"chain"`         // random, 128 bits in hex
+	File   int    `json:"file"`          // its number, from one
+	Prev   string `json:"prev,omitzero"` // the MAC of the line before; empty: a chain begins
 }
 
-// check refuses what only the log may write, and what no reader would know how
-// to read.
+// Part is what an entry tells of its turn, for the graph. It has no field for content: of a text there is its hash.
+type Part struct {
+	What       string   `json:"what,omitzero"` // of an event: one of the words below; a decision needs none
+	Tool       string   `json:"tool,omitzero"` // where it is not the entry's
+	Call       string   `json:"call,omitzero"` // the call's id, as the runtime names it
+	Iteration  *int     `json:"iteration,omitzero"`
+	Trust      string   `json:"trust,omitzero"`   // what it is worth; of a call that was allowed: what it brings in
+	Birth      string   `json:"birth,omitzero"`   // of a decision: the level at which its run started
+	Tainted    bool     `json:"tainted,omitzero"` // of a call that was blocked: at a better level it would not have been
+	Reason     string   `json:"reason,omitzero"`  // of what was blocked
+	Label      string   `json:"label,omitzero"`   // what it is called in a sentence: "web_fetch example.com"
+	Model      string   `json:"model,omitzero"`
+	Hash       string   `json:"hash,omitzero"`
+	Size       int64    `json:"size,omitzero"`
+	Tokens     int64    `json:"tokens,omitzero"`
+	DurationMs int64    `json:"durationMs,omitzero"`
+	Failed     bool     `json:"failed,omitzero"` // of a result: the runtime says that it was an error
+	Sources    []Source `json:"sources,omitzero,omitempty"`
+	More       []Part   `json:"more,omitzero,omitempty"` // what else the event tells, in its order
+}
+
+// What an event can tell of its turn.
+const (
+	PartContext  = "context"  // the context was made, of Sources
+	PartAsked    = "asked"    // the model was called
+	PartAnswered = "answered" // and has answered: what that took
+	PartWanted   = "wanted"   // the model wanted a call that was taken out
+	PartReturned = "returned" // a tool gave its result
+	PartBlocked  = "blocked"  // the turn was blocked
+	PartSaid     = "said"     // the response is out
+	PartEnded    = "ended"    // the turn is over
+)
+
+// Source is one thing that the context was made of.
+type Source struct {
+	Kind  string `json:"kind"`
+	Trust string `json:"trust"`
+	Tool  string `json:"tool,omitzero"`
+	Hash  string `json:"hash,omitzero"`
+	Size  int64  `json:"size,omitzero"`
+	Count int    `json:"count,omitzero"` // how many of a sort it stands for; 0: one
+}
+
+func (p *Part) clone() Part {
+	c := *p
+	c.Sources, c.More = slices.Clone(p.Sources), slices.Clone(p.More)
+	for i := range c.More {
+		c.More[i] = c.More[i].clone()
+	}
+	return c
+}
+
+// texts adds what others chose the words of.
+func (p *Part) texts(list []*string) []*string {
+	list = append(list, &p.Tool, &p.Call, &p.Label, &p.Model, &p.Reason)
+	for i := range p.Sources {
+		list = append(list, &p.Sources[i].Tool)
+	}
+	for i := range p.More {
+		list = p.More[i].texts(list)
+	}
+	return list
+}
+
+// kinds are those that callers may write.
+var kinds = []Kind{
+	KindStart, KindStop, KindDecision, KindAsked, KindAnswer, KindDelivery, KindLock, KindReset, KindPause, KindResume,
+	KindRevoke, KindConsent, KindEvent, KindGraph, KindNote,
+}
+
+// check refuses what only the log may write, and what no reader would know how to read.
 func (e *Entry) check() error {
-	switch e.Kind {
-	case KindBegin, KindCheckpoint:
-		return fmt.Errorf("audit: only the log itself writes %q entries", e.Kind)
-	case KindStart, KindStop, KindRepair, KindDecision, KindAsked, KindAnswer,
-		KindDelivery, KindLock, KindReset, KindPause, KindResume, KindRevoke, KindConsent, KindEvent, KindGraph, KindNote:
-	default:
-		return fmt.Errorf("audit: unknown kind %q", e.Kind)
+	switch {
+	case !slices.Contains(kinds, e.Kind):
+		return fmt.Errorf("record: no caller writes entries of the kind %q", e.Kind)
+	case e.Begin != nil || e.Lost != nil || e.Removed != 0:
+		return fmt.Errorf("record: %q entry with the log's own members", e.Kind)
+	case e.Decision != "" && e.Decision != Allow && e.Decision != Deny:
+		return fmt.Errorf("record: unknown decision %q", e.Decision)
 	}
-	if e.Begin != nil || e.Checkpoint != nil || e.Lost != nil || e.Removed != nil {
-		return fmt.Errorf("audit: %q entry with the log's own members", e.Kind)
-	}
-	switch e.Decision {
-	case "", Allow, Deny:
-		return nil
-	}
-	return fmt.Errorf("audit: unknown decision %q", e.Decision)
+	return nil
 }
 
 // normalise puts every time in UTC, in a copy: the caller's people stay as
@@ -150,4 +210,9 @@ func (e *Entry) normalise(now time.Time) {
 	for i := range e.People {
 		e.People[i].At = e.People[i].At.UTC()
 	}
+}
+
+// Ends reports whether the turn is over by what the part tells.
+func (p *Part) Ends() bool {
+	return p.What == PartEnded || slices.ContainsFunc(p.More, func(m Part) bool { return m.What == PartEnded })
 }

@@ -1,11 +1,8 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !linux
 
 package record
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
-// lock refuses: without a lock two processes could write one chain.
-func lock(*os.File) error { return errors.ErrUnsupported }
+// file is the disk behind a log; its Sync is that of os.File.
+type file struct{ *os.File }

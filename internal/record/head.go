@@ -1,33 +1,85 @@
 package record
 
 import (
-	"crypto/ed25519"
-	"encoding/hex"
+	stdhmac "crypto/hmac"
+	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
 )
 
-// Head names the last line of a chain and is signed. Kept apart from the file,
-// it shows that lines were cut off its end.
+// Head names the last line of a chain, under a seal of the key. Kept apart from the record, it shows that lines were
+// cut off its end.
 type Head struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
-	Hash  string `json:"hash"`
-	Sig   string `json:"sig"` // ed25519, in hex
+	MAC   string `json:"mac"`  // of that line
+	Seal  string `json:"seal"` // under the key of the record
 }
 
-// message is what is signed. Its first line keeps the signature from meaning
-// anything elsewhere.
-func (h Head) message() []byte {
-	return []byte("verifier-record-v2\n" + h.Chain + "\n" + strconv.FormatUint(h.Seq, 10) + "\n" + h.Hash)
-}
-
-func (h Head) signed(key ed25519.PrivateKey) Head {
-	h.Sig = hex.EncodeToString(ed25519.Sign(key, h.message()))
+// sealed gives the head its seal. No line can be mistaken for the text of it: lines are JSON.
+func (h Head) sealed(c chain) Head {
+	h.Seal = c.over("head", []byte(h.Chain+"\n"+strconv.FormatUint(h.Seq, 10)+"\n"+h.MAC))
 	return h
 }
 
-// SignedBy reports whether the head carries key's signature.
-func (h Head) SignedBy(key ed25519.PublicKey) bool {
-	sig, err := hex.DecodeString(h.Sig)
-	return err == nil && len(key) == ed25519.PublicKeySize && ed25519.Verify(key, h.message(), sig)
+// sealed reports whether the head carries the key's seal.
+func (c chain) sealed(h Head) bool { return stdhmac.Equal([]byte(h.Seal), []byte(h.sealed(c).Seal)) }
+
+// lacks returns a sentence if a head that was seen is not in a record that ends so.
+func (c chain) lacks(end ending, seen *Head) string {
+	switch {
+	case seen == nil:
+		return ""
+	case !c.sealed(*seen):
+		return "the head that was kept elsewhere is not under this server's key"
+	case seen.Chain != end.chain:
+		return fmt.Sprintf("this is not the record seen last, %s, which had %d entries", seen.Chain, seen.Seq)
+	case seen.Seq > end.seq:
+		return fmt.Sprintf("entries %d to %d, seen before, are missing from the end", end.seq+1, seen.Seq)
+	case seen.Seq == end.seq && seen.MAC != end.mac:
+		return fmt.Sprintf("entry %d is not the one seen before: the end was rewritten", seen.Seq)
+	}
+	return ""
+}
+
+// write puts the head into its file, over the one before: less than a page, so there is never half of each.
+func (h Head) write(f *os.File) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(append(text, '\n'), 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(text)) + 1)
+}
+
+// readHead reads what is in the file; nil: nothing.
+func readHead(f *os.File) (*Head, error) {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxBegin))
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	h := new(Head)
+	if err := json.Unmarshal(text, h); err != nil {
+		return nil, errors.New("it is damaged")
+	}
+	return h, nil
+}
+
+// HeadBeside is the head that was kept beside the record at path; nil: there is none.
+func HeadBeside(path string) (*Head, error) {
+	f, err := os.Open(headName(path))
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return readHead(f)
 }

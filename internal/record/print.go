@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // longest is how many characters of one value are printed; the file has all.
@@ -132,24 +132,21 @@ func (e Entry) grant() string {
 	return strings.TrimSpace(visible(e.Scope) + " for " + strconv.Itoa(e.Minutes) + " min")
 }
 
-// own tells what the log's own lines hold.
+// own tells what the log's own lines hold, and what a result was: nothing else says that a call ran.
 func (e Entry) own() string {
 	switch {
+	case e.Begin != nil && e.Begin.Prev != "":
+		return "file " + strconv.Itoa(e.Begin.File) + " of " + visible(e.Begin.Chain)
 	case e.Begin != nil:
-		return "chain " + visible(e.Begin.Chain) + " under key " + visible(e.Begin.Key) + e.Begin.after()
-	case e.Checkpoint != nil:
-		return "signed up to entry " + strconv.FormatUint(e.Checkpoint.Seq, 10)
-	case e.Removed != nil:
-		return visible(e.Removed.File) + ", which ended with entry " + strconv.FormatUint(e.Removed.Head.Seq, 10)
-	}
-	return ""
-}
-
-func (b *Begin) after() string {
-	if b.After == nil {
+		return "record " + visible(e.Begin.Chain)
+	case e.Removed > 0:
+		return "file " + strconv.Itoa(e.Removed)
+	case e.Part == nil || e.Part.What != PartReturned:
 		return ""
+	case e.Part.Failed:
+		return "the runtime reported an error"
 	}
-	return ", after entry " + strconv.FormatUint(b.After.Head.Seq, 10) + " in " + visible(b.After.File)
+	return "ran: the runtime reported its result"
 }
 
 func (e Entry) params() string {
@@ -185,45 +182,5 @@ func seconds(ms int64) string {
 	return d.String()
 }
 
-// visible returns s with everything that a terminal would obey or not show
-// written out: control characters, bidirectional and other format characters,
-// odd spaces, blanks that pass for letters, bytes that are not UTF-8. The rest
-// stays readable; a backslash is left alone, since a made-up escape can only
-// make a value look worse than it is. Long values are shortened, and say so.
-func visible(s string) string {
-	var b strings.Builder
-	n := 0
-	for i, r := range s {
-		if n++; n > longest {
-			fmt.Fprintf(&b, "… (%d bytes in all)", len(s))
-			break
-		}
-		writeVisible(&b, s[i:], r)
-	}
-	return b.String()
-}
-
-func writeVisible(b *strings.Builder, rest string, r rune) {
-	switch {
-	case r == utf8.RuneError && !strings.HasPrefix(rest, "\uFFFD"):
-		fmt.Fprintf(b, `\x%02x`, rest[0])
-	case shows(r):
-		b.WriteRune(r)
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case r > 0xFFFF:
-		fmt.Fprintf(b, `\U%08x`, r)
-	default:
-		fmt.Fprintf(b, `\u%04x`, r)
-	}
-}
-
-// shows reports whether r leaves ink, or is the plain space. Some letters and
-// marks do not, whatever their category says.
-func shows(r rune) bool {
-	const brailleBlank = '\u2800'
-	return unicode.IsPrint(r) && r != brailleBlank &&
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
+// visible is a value as it may be shown: nothing of it can act on a terminal or hide.
+func visible(s string) string { return text.Visible(s, longest) }

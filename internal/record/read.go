@@ -2,13 +2,17 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 var (
@@ -80,7 +84,7 @@ func (s *scanner) entry(n int) (Line, error) {
 		return Line{Number: n}, &BadLine{Line: n, Reason: err.Error()}
 	}
 	if err != nil {
-		return Line{Number: n}, fmt.Errorf("audit: line %d: %w", n, err)
+		return Line{Number: n}, fmt.Errorf("record: line %d: %w", n, err)
 	}
 	l, err := parse(raw)
 	if err != nil {
@@ -114,3 +118,156 @@ func (f Filter) Match(e Entry) bool {
 }
 
 func is(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
+
+const tailBlock = 64 << 10
+
+// backward hands out the whole lines of a file from its end, with where each ends: what stands behind the last newline
+// is none. It reports whether it was let to the beginning.
+func backward(r io.ReaderAt, size int64, each func(end int64, raw []byte) bool) (bool, error) {
+	end := int64(-1)
+	var rest []byte // the end of a line that begins further up
+	for at := size; at > 0; {
+		n := min(at, tailBlock)
+		at -= n
+		block := make([]byte, n, n+int64(len(rest)))
+		if _, err := r.ReadAt(block, at); err != nil && !errors.Is(err, io.EOF) {
+			return false, fmt.Errorf("record: %w", err)
+		}
+		block = append(block, rest...)
+		for i := bytes.LastIndexByte(block, '\n'); i >= 0; i = bytes.LastIndexByte(block, '\n') {
+			if end >= 0 && !each(end, block[i+1:]) {
+				return false, nil
+			}
+			end, block = at+int64(i)+1, block[:i]
+		}
+		if rest = block; len(rest) > MaxLine {
+			return false, fmt.Errorf("record: %w", errLong)
+		}
+	}
+	return end < 0 || each(end, rest), nil
+}
+
+// Backward gives the entries of a record's files from the last to the first, so that a reader of the latest reads no
+// more than that. Only lines that want likes, by their bytes, are decoded; nil likes all. A line that can't be is
+// passed over: for proof there is [VerifyFiles]. Lines carry no number.
+func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for _, path := range slices.Backward(files) {
+			goes, err := backwardIn(path, want, yield)
+			if err != nil {
+				yield(Line{}, err)
+			}
+			if err != nil || !goes {
+				return
+			}
+		}
+	}
+}
+
+func backwardIn(path string, want func(raw []byte) bool, yield func(Line, error) bool) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, err
+	}
+	return backward(f, size, func(_ int64, raw []byte) bool {
+		if len(raw) == 0 || want != nil && !want(raw) {
+			return true
+		}
+		l, err := parse(raw)
+		return err != nil || yield(Line{Seq: l.Seq, Entry: l.Entry}, nil)
+	})
+}
+
+// Since gives the entries of a record's files that were written at a time or later, in their order, as [Backward] does.
+// It finds the place by the times of lines, and reads nothing of what is before.
+func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		first := len(files) - 1
+		for first > 0 && !startsBefore(files[first], at) {
+			first--
+		}
+		for i := max(0, first); i < len(files); i++ {
+			goes, err := forwardIn(files[i], at, want, yield)
+			if err != nil {
+				yield(Line{}, err)
+			}
+			if err != nil || !goes {
+				return
+			}
+		}
+	}
+}
+
+func startsBefore(path string, at time.Time) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	t, _, err := timeAt(f, 0)
+	return err == nil && t.Before(at)
+}
+
+func forwardIn(path string, at time.Time, want func(raw []byte) bool, yield func(Line, error) bool) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return false, err
+	}
+	from := int64(0)
+	for low, high := int64(0), size; high-low > tailBlock; {
+		middle := low + (high-low)/2
+		t, start, err := timeAt(f, middle)
+		if err == nil && start < high && t.Before(at) {
+			low, from = middle, start
+		} else {
+			high = middle
+		}
+	}
+	s := newScanner(io.NewSectionReader(f, from, size-from))
+	for {
+		raw, err := s.next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errUnfinished):
+			return true, nil
+		case errors.Is(err, errLong), err == nil && want != nil && !want(raw):
+			continue
+		case err != nil:
+			return false, err
+		}
+		if l, err := parse(raw); err == nil && !l.At.Before(at) && !yield(Line{Seq: l.Seq, Entry: l.Entry}, nil) {
+			return false, nil
+		}
+	}
+}
+
+// timeAt is the time of the first line that begins at an offset or later, and where that is.
+func timeAt(r io.ReaderAt, offset int64) (time.Time, int64, error) {
+	start := offset
+	s := newScanner(io.NewSectionReader(r, max(0, offset-1), 2*MaxLine))
+	if offset > 0 { // up to the next newline, which may be the byte before
+		raw, err := s.next()
+		if err != nil {
+			return time.Time{}, 0, err
+		}
+		start = offset + int64(len(raw))
+	}
+	raw, err := s.next()
+	if err != nil {
+		return time.Time{}, 0, err
+	}
+	var l struct {
+		At time.Time `json:"at"`
+	}
+	err = json.Unmarshal(raw, &l)
+	return l.At, start, err
+}

@@ -3,13 +3,16 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 func collect(seq iter.Seq2[Line, error]) (notes []string, errs []error) {
@@ -24,10 +27,10 @@ func collect(seq iter.Seq2[Line, error]) (notes []string, errs []error) {
 }
 
 func TestReadGoesOnAfterABadLine(t *testing.T) {
-	_, raw, _ := sample(t)
+	raw, _ := sample(t)
 	lines := splitLines(raw)
-	raw = joinLines(lines[2], []byte("rubbish"), bytes.Repeat([]byte("x"), MaxLine+1), lines[3])
-	notes, errs := collect(Read(bytes.NewReader(append(raw, "torn"...))))
+	raw = slices.Concat(lines[2], []byte("rubbish\n"), bytes.Repeat([]byte("x"), MaxLine+1), []byte("\n"), lines[3], []byte("torn"))
+	notes, errs := collect(Read(bytes.NewReader(raw)))
 	if strings.Join(notes, " ") != "notetwo notethree" {
 		t.Errorf("read %q", notes)
 	}
@@ -39,13 +42,49 @@ func TestReadGoesOnAfterABadLine(t *testing.T) {
 	}
 }
 
-func TestReadAndVerifyPassOnReadErrors(t *testing.T) {
-	boom := errors.New("boom")
-	if _, errs := collect(Read(iotest.ErrReader(boom))); len(errs) != 1 || !errors.Is(errs[0], boom) {
-		t.Errorf("read: %v", errs)
+func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
+	t.Parallel()
+	path, o := newPath(t), rotating(300_000)
+	at := time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)
+	clock := at
+	o.Now = func() time.Time { return clock }
+	l := mustOpen(t, path, o)
+	for i := range 900 {
+		clock = at.Add(time.Duration(i) * time.Second)
+		if err := l.Append(Entry{Kind: KindNote, Note: fmt.Sprintf("%04d", i) + strings.Repeat("x", i*7)}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := Verify(iotest.ErrReader(boom), VerifyOptions{}); !errors.Is(err, boom) {
-		t.Errorf("verify: %v", err)
+	mustClose(t, l)
+	paths := files(t, path)
+	put(t, paths[len(paths)-1], append(contents(t, paths[len(paths)-1]), `{"seq":9999,"kind":"note","no`...))
+	named := func(raw []byte) bool { return bytes.Contains(raw, []byte(`"kind":"note"`)) }
+	next := 899
+	for line, err := range Backward(paths, named) {
+		if err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
+			t.Fatalf("backward, after %d: %.8s %v", next, line.Note, err)
+		}
+		next--
+	}
+	if next != -1 || len(paths) < 5 {
+		t.Errorf("backward stopped at %d in %d files", next, len(paths))
+	}
+	for _, from := range []int{-5, 0, 1, 300, 450, 777, 899, 2000} {
+		next, bytesRead := max(0, from), 0
+		for line, err := range Since(paths, at.Add(time.Duration(from)*time.Second), func(raw []byte) bool { bytesRead += len(raw); return named(raw) }) {
+			if err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
+				t.Fatalf("since %d, at %d: %.8s %v", from, next, line.Note, err)
+			}
+			next++
+		}
+		if next != max(900, from) || from == 899 && bytesRead > 3*tailBlock {
+			t.Errorf("since %d: stopped at %d, %d bytes", from, next, bytesRead)
+		}
+	}
+	for _, err := range Since([]string{path + "x"}, at, nil) {
+		if err == nil {
+			t.Error("read what is not there")
+		}
 	}
 }
 
@@ -91,32 +130,41 @@ func TestPrint(t *testing.T) {
 
 func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 	const nasty = "a\x1b[2J\r\n\t\u202eb\u200b\u00a0\u3164\ufe0f\u2800\U000e0041\x00\xff\ufeff\u0085é漢"
-	const shown = `a\u001b[2J\u000d\n\t\u202eb\u200b\u00a0\u3164\ufe0f\u2800\U000e0041\u0000\xff\ufeff\u0085é漢`
-	if got := visible(nasty); got != shown {
-		t.Errorf("visible\n got %s\nwant %s", got, shown)
-	}
 	e := Entry{
 		Kind: nasty, RequestID: nasty, Ref: nasty, Client: nasty, Session: nasty, SessionID: nasty,
 		Agent: nasty, Run: nasty, Tool: nasty, Sent: nasty + "2", Params: jsontext.Value(nasty), Level: nasty,
 		RaisedTo: nasty + "2", Source: nasty, Mode: nasty, Decision: nasty, By: nasty,
 		Why: []string{nasty}, Origins: []string{nasty}, Card: nasty, Scope: nasty, Reason: nasty, Error: nasty, Note: nasty,
 		People: []Person{{Name: nasty, Via: nasty, Says: nasty}},
-		Begin:  &Begin{Chain: nasty, Key: nasty},
+		Begin:  &Begin{Chain: nasty},
 	}
 	var b strings.Builder
 	if err := Print(&b, e); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range strings.ReplaceAll(b.String(), "\n", "") {
-		if !shows(r) {
+		if !text.Shows(r) {
 			t.Errorf("%U printed raw", r)
 		}
 	}
 	if got := strings.Count(b.String(), "\n"); got != 7 {
 		t.Errorf("%d lines, want 7:\n%s", got, b.String())
 	}
-	if got := visible(strings.Repeat("é", 401)); !strings.HasSuffix(got, "é… (802 bytes in all)") {
-		t.Errorf("long value ends %q", got[len(got)-40:])
+}
+
+// Nothing but a result that the runtime reported without an error says that a call ran.
+func TestOnlyAResultSaysThatACallRan(t *testing.T) {
+	for want, e := range map[string]Entry{
+		"":                                     decision(),
+		"the runtime reported an error":        {Kind: KindEvent, Part: &Part{What: PartReturned, Failed: true}},
+		"ran: the runtime reported its result": {Kind: KindEvent, Part: &Part{What: PartReturned}},
+	} {
+		if got := e.own(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if e := (Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}); strings.Contains(e.Sentence(), "ran") {
+		t.Error(e.Sentence())
 	}
 }
 
@@ -127,5 +175,18 @@ func TestAGrantSaysItsMinutesOnce(t *testing.T) {
 		if got := e.grant(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func decision() Entry {
+	at := time.Date(2026, 10, 3, 16, 2, 9, 0, time.FixedZone("CEST", 7200))
+	return Entry{
+		Kind: KindDecision, RequestID: "r1", Ref: "7Q4K", Client: "default",
+		Session: "agent:main:main", SessionID: "s1", Agent: "main", Run: "run1",
+		Tool: "exec", Sent: "bash", Params: jsontext.Value(`{ "command": "rm -rf x" }`), Hidden: 1,
+		Level: "external", RaisedTo: "untrusted", Mode: "confirm", Decision: Allow, By: "person",
+		Why: []string{"exec at external is confirm"}, Card: "c1", Scope: "minutes", Minutes: 30,
+		People:   []Person{{Name: "Ada", Via: "telegram", At: at, TookMs: 4200, Says: "allow"}},
+		WaitedMs: 4300,
 	}
 }

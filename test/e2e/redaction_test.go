@@ -112,7 +112,7 @@ func outputs(t *testing.T, g *gateway.Gateway) map[string]string {
 		"page without a login": page}
 	err := filepath.WalkDir(g.State.Dir(), func(path string, d os.DirEntry, err error) error {
 		name := filepath.Base(path)
-		if err == nil && !d.IsDir() && (strings.HasPrefix(name, "record.jsonl") || strings.Contains(name, ".db")) {
+		if err == nil && !d.IsDir() && (strings.HasPrefix(name, "record-") || strings.Contains(name, ".db")) {
 			text, err := os.ReadFile(path)
 			if strings.Contains(name, ".db") {
 				name = storeFiles

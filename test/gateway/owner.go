@@ -162,8 +162,8 @@ func (g *Gateway) Consented(c Call, minutes int) Answer {
 	return a
 }
 
-// RecordFile is where the record is.
-func (g *Gateway) RecordFile() string { return filepath.Join(g.State.Dir(), "record.jsonl") }
+// RecordFile is where the record begins.
+func (g *Gateway) RecordFile() string { return filepath.Join(g.State.Dir(), "record-000001.jsonl") }
 
 // Recorded is the record as it is in the file.
 func (g *Gateway) Recorded() []byte {

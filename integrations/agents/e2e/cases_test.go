@@ -167,7 +167,7 @@ func (s *scene) managed() {
 }
 
 func (s *scene) record() string {
-	text, err := os.ReadFile(filepath.Join(s.state, "record.jsonl"))
+	text, err := os.ReadFile(filepath.Join(s.state, "record-000001.jsonl"))
 	if err != nil {
 		s.Fatal(err)
 	}

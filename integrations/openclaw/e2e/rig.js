@@ -296,7 +296,7 @@ export class Rig {
 
 	// decisions are what the record says, the latest last.
 	async decisions() {
-		const file = join(this.home, ".local/state/verifier/record.jsonl");
+		const file = join(this.home, ".local/state/verifier/record-000001.jsonl");
 		return readFileSync(file, "utf8").trim().split("\n").map((l) => JSON.parse(l)).filter((e) => e.kind === "decision");
 	}
 

@@ -1,0 +1,13 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package record
+
+import (
+	"errors"
+	"os"
+)
+
+// lock refuses: without a lock two processes could write one chain.
+func lock(*os.File) error { return errors.ErrUnsupported }
+
+func unlock(f *os.File) error { return f.Close() }
