@@ -1,0 +1,167 @@
+package provenance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/provenance"
+	"github.com/openclaw-verifier/verifier/internal/record"
+)
+
+func TestATurnIsNamedByItsTime(t *testing.T) {
+	t.Parallel()
+	var turns provenance.Turns
+	run := provenance.Key{Client: "c", Session: "agent:main:main", Run: "r1"}
+	id := turns.ID(run, began)
+	if want := fmt.Sprintf("%08x", began.Unix()); !strings.HasPrefix(id, want) || len(id) != 16 {
+		t.Errorf("%s does not begin with %s", id, want)
+	}
+	session := run
+	session.SessionID = "s1"
+	if turns.ID(session, began.Add(time.Minute)) != id {
+		t.Error("the session id of a run makes it another turn")
+	}
+	others := map[string]bool{id: true}
+	for _, k := range []provenance.Key{{"d", run.Session, "r1", ""}, {"c", "x", "r1", ""}, {"c", run.Session, "r2", ""}, {"c", run.Session, "", "s1"}} {
+		others[turns.ID(k, began)] = true
+	}
+	if len(others) != 5 {
+		t.Errorf("turns share an id: %v", others)
+	}
+	turns.Keep(run, began.Add(time.Minute))
+	if over, keep := turns.Over(run, began.Add(time.Minute)); over != id || !keep {
+		t.Errorf("over: %s, %v", over, keep)
+	}
+	again := turns.ID(run, began.Add(2*time.Minute))
+	if _, keep := turns.Over(run, began.Add(2*time.Minute)); again == id || keep {
+		t.Errorf("what comes after the end is of %s, and kept: %v", again, keep)
+	}
+	turns.ID(run, began)
+	if turns.ID(run, began.Add(61*time.Minute)) == id {
+		t.Error("after an hour it is still the same turn")
+	}
+	for i := range 10_000 { // bounded
+		turns.ID(provenance.Key{Run: fmt.Sprint(i)}, began)
+	}
+}
+
+func TestSourcesOfALongContextArePutTogether(t *testing.T) {
+	t.Parallel()
+	var list []record.Source
+	for i := range 300 {
+		list = append(list, record.Source{Kind: "tool_result", Trust: []string{"local", "external"}[i%2], Hash: fmt.Sprint(i)})
+	}
+	if got := provenance.Fewer(list[:64]); len(got) != 64 {
+		t.Errorf("%d of 64", len(got))
+	}
+	got := provenance.Fewer(list)
+	if len(got) != 65 || got[0].Count+got[1].Count != 237 || got[0].Hash != "" || got[64].Hash != "299" {
+		t.Errorf("%d sources, the first %+v", len(got), got[:2])
+	}
+}
+
+// gateway is one that writes a record.
+type gateway struct {
+	turns provenance.Turns
+	log   *record.Log
+	path  string
+}
+
+func newGateway(t *testing.T) *gateway {
+	t.Helper()
+	g := &gateway{path: filepath.Join(t.TempDir(), "record.jsonl")}
+	g.open(t)
+	return g
+}
+
+func (g *gateway) open(t *testing.T) {
+	t.Helper()
+	var err error
+	if g.log, err = record.Open(g.path, record.Options{Key: []byte("the server's key"), Rotation: record.Rotation{Bytes: 4000}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.log.Close() })
+}
+
+// add writes what happens of a run at a second.
+func (g *gateway) add(t *testing.T, second int, run string, e record.Entry) {
+	t.Helper()
+	e.At, e.Client, e.Session, e.Run = began.Add(time.Duration(second)*time.Second), "c", "agent:main:"+run[:1], run
+	e.Turn = g.turns.ID(provenance.Key{Client: "c", Session: e.Session, Run: run}, e.At)
+	if err := g.log.Append(e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (g *gateway) files(t *testing.T) []string {
+	t.Helper()
+	files, err := record.Files(g.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func ref(client, session string) string { return fmt.Sprintf("%s-%s", client, session) }
+
+func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
+	t.Parallel()
+	one, two := newGateway(t), newGateway(t)
+	deny := denied("exec", "untrusted", "unanswered", true)
+	deny.Ref = "7Q4K"
+	for i := range 30 {
+		one.add(t, 10*i, "a"+fmt.Sprint(i), called("read", "owner", "local"))
+		one.add(t, 10*i+1, "a"+fmt.Sprint(i), event("local", record.Part{What: record.PartSaid}, record.Part{What: record.PartEnded}))
+	}
+	one.add(t, 400, "mine", called("read", "owner", "local"))
+	two.add(t, 401, "mine", called("web_fetch", "local", "untrusted"))
+	one.add(t, 402, "mine", deny)
+	one.add(t, 403, "other", called("ls", "owner", "local"))
+	two.add(t, 404, "mine", event("untrusted", record.Part{What: record.PartEnded}))
+	id := one.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(402*time.Second))
+	later := two.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(404*time.Second))
+	draw := func(name string, records ...[]string) []string {
+		t.Helper()
+		g, err := provenance.Draw(t.Context(), records, name, ref)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if g.TurnID != id || !g.Sealed && len(records) > 1 || g.Cut {
+			t.Errorf("%s: %+v", name, g)
+		}
+		var tools []string
+		for _, n := range g.Nodes {
+			if n.Tool != "" {
+				tools = append(tools, n.Tool)
+			}
+		}
+		return tools
+	}
+	for _, name := range []string{id, strings.ToUpper(id), later, "mine", "7q4k", "agent:main:m", "C-agent:main:m"} {
+		if got := draw(name, one.files(t), two.files(t)); !slices.Equal(got, []string{"read", "web_fetch", "exec"}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := draw(id, one.files(t)); !slices.Equal(got, []string{"read", "exec"}) {
+		t.Errorf("of one gateway: %v", got)
+	}
+	if len(one.files(t)) < 3 {
+		t.Error("the record is in one file")
+	}
+	for _, name := range []string{"", "nothing", "0000000000000000", id[:15] + "x", "7Q4", `"`} {
+		if _, err := provenance.Draw(t.Context(), [][]string{one.files(t)}, name, ref); !errors.Is(err, provenance.ErrUnknown) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := provenance.Draw(gone, [][]string{one.files(t)}, "mine", ref); !errors.Is(err, context.Canceled) {
+		t.Errorf("a reader who left: %v", err)
+	}
+}
