@@ -62,13 +62,12 @@ func (b *builder) build() *Policy {
 	}
 	layer := b.readLayer("", &layer{policy: b.profile.policy}, c.TaintPolicy, c.ToolOverrides)
 	iterations := b.limit("maxIterations", c.MaxIterations, defaultIterations)
-	agents := b.readAgents(&layer, &scope, iterations)
+	agents := b.readAgents(&layer, scope, iterations)
 	p.global = b.ruleset("", &layer, &scope, iterations)
 	p.agents, p.noAgent = make(map[string]*ruleset, len(agents)), p.global
-	for i := range agents {
-		set := b.agentRules(&agents[i], p.global)
-		p.agents[strings.ToLower(agents[i].id)] = set
-		p.noAgent = p.noAgent.tightened(set, "The call names no agent and the strictest agent's rules hold")
+	for _, id := range slices.Sorted(maps.Keys(agents)) {
+		p.agents[id] = agents[id](p.global)
+		p.noAgent = p.noAgent.tightened(p.agents[id], "The call names no agent and the strictest agent's rules hold")
 	}
 	b.checkRisks(p)
 	return p
@@ -111,7 +110,7 @@ func (b *builder) limit(path string, n, usual int) int {
 // readLayer lays a taint policy and overrides from the file over what holds already. The path says where in the file
 // they stand.
 func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides map[string]Override) layer {
-	over, modes := layer{overrides: map[string]override{}}, under.policy
+	over, modes := layer{overrides: map[string][]Override{}}, under.policy
 	for lvl, m := range tp.byLevel() {
 		if m != nil {
 			modes[lvl] = *m
@@ -123,8 +122,7 @@ func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides
 	}
 	maps.Copy(over.overrides, under.overrides)
 	for key, name := range b.named(path+"toolOverrides", slices.Sorted(maps.Keys(overrides))) {
-		o := overrides[key]
-		over.overrides[name] = override{o.Any, o.byLevel()}.over(under.overrides[name])
+		over.overrides[name] = append([]Override{overrides[key]}, under.overrides[name]...)
 	}
 	return over
 }
@@ -150,56 +148,40 @@ func (b *builder) ruleset(path string, l *layer, s *scope, iterations int) *rule
 	return set
 }
 
-// agentLayer is an agent's rules before they are worked out.
-type agentLayer struct {
-	id    string
-	layer layer
-	scope scope
-	same  bool // it has no modes and no scope of its own
-	cap   int
-}
-
-// readAgents reads every agent before any row is worked out, since each may name tools that no other part names.
-func (b *builder) readAgents(global *layer, all *scope, iterations int) (agents []agentLayer) {
-	seen := map[string]bool{}
+// readAgents reads every agent before any row is worked out, since each may name tools that no other part names. It
+// returns what works out the rules of each, none looser than the global one.
+func (b *builder) readAgents(l *layer, all scope, iterations int) map[string]func(global *ruleset) *ruleset {
+	agents := map[string]func(global *ruleset) *ruleset{}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
-		a, path, key := b.config.Agents[id], "agents."+id+".", strings.ToLower(id)
-		if seen[key] {
-			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
+		a, path, key := b.config.Agents[id], "agents."+id, strings.ToLower(id)
+		if agents[key] != nil {
+			b.fail(path, "another agent has the same id but for its case: keep one")
 		}
-		seen[key] = true
-		own := agentLayer{id: id, cap: b.limit(path+"maxIterations", a.MaxIterations, iterations)}
-		if own.cap > iterations {
-			own.cap = iterations
-			b.warn(path+"maxIterations", "is above the global cap, which holds")
+		if a.MaxIterations > iterations {
+			b.warn(path+".maxIterations", "is above the global cap, which holds")
 		}
-		own.scope = b.readScope(path+"scope", a.Scope)
-		own.layer = b.readLayer(path, global, a.TaintPolicy, a.ToolOverrides)
-		unscoped := len(own.scope.names) == 0
-		if unscoped {
-			own.scope = *all
+		most := min(b.limit(path+".maxIterations", a.MaxIterations, iterations), iterations)
+		scope, layer := b.readScope(path+".scope", a.Scope), b.readLayer(path+".", l, a.TaintPolicy, a.ToolOverrides)
+		same := len(scope.names) == 0 && len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{}
+		if len(scope.names) == 0 {
+			scope = all
 		}
-		own.same = unscoped && len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{}
-		agents = append(agents, own)
+		agents[key] = func(global *ruleset) *ruleset {
+			if same {
+				return &ruleset{rules: global.rules, cap: most}
+			}
+			own := b.ruleset(path+".", &layer, &scope, most)
+			set, looser := global.tightened(own, "Your rules for the agent "+id+" are stricter"), false
+			for name, r := range set.rules {
+				looser = looser || r.inScope != own.rules[name].inScope || r.Modes != own.rules[name].Modes
+			}
+			if looser {
+				b.warn(path, "is looser than the global policy somewhere: its rules only tighten, so the global do")
+			}
+			return set
+		}
 	}
 	return agents
-}
-
-// agentRules are the rules of an agent, each no looser than the global one.
-func (b *builder) agentRules(a *agentLayer, global *ruleset) *ruleset {
-	if a.same {
-		return &ruleset{rules: global.rules, cap: a.cap}
-	}
-	path := "agents." + a.id
-	own := b.ruleset(path+".", &a.layer, &a.scope, a.cap)
-	set, looser := global.tightened(own, "Your rules for the agent "+a.id+" are stricter"), false
-	for name, r := range set.rules {
-		looser = looser || r.inScope != own.rules[name].inScope || r.Modes != own.rules[name].Modes
-	}
-	if looser {
-		b.warn(path, "is looser than the global policy somewhere: its rules only tighten, so the global hold there")
-	}
-	return set
 }
 
 // named are the keys of a part of the file with the tools that they mean, each once.

@@ -99,7 +99,7 @@ func (g *guard) addAddress(a string, hosts []string) {
 	if a = strings.ToLower(strings.TrimSpace(a)); !strings.Contains(a, "://") {
 		a = "//" + a
 	}
-	u, err := url.Parse(a)
+	u, err := url.Parse(strings.ReplaceAll(a, "%", "%25")) // also one with a zone
 	if err != nil {
 		g.add(guarded{word: a})
 		return

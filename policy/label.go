@@ -52,18 +52,16 @@ func hostOf(text string) string {
 // bounded joins the words, shows what would not print, and keeps to the limit.
 func bounded(tool, hint string) string {
 	s := strings.TrimSpace(tool + " " + hint[:min(len(hint), 4*maxLabel)])
-	s = strings.TrimSpace(strings.Map(printable, s))
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsPrint(r) && r != utf8.RuneError {
+			return r
+		}
+		return '?'
+	}, s))
 	if utf8.RuneCountInString(s) <= maxLabel {
 		return s
 	}
 	return string([]rune(s)[:maxLabel-1]) + "…"
-}
-
-func printable(r rune) rune {
-	if r == ' ' || unicode.IsPrint(r) && r != utf8.RuneError {
-		return r
-	}
-	return '?'
 }
 
 // SourceLabel names what a tool returned, as a call's own label does.

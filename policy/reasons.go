@@ -113,29 +113,28 @@ func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause
 		label = pl.Initiator.Why
 	}
 	tool, place, _ := strings.Cut(label, " ")
-	did := "used " + label
-	switch tool {
-	case "":
+	did := past[tool]
+	switch {
+	case label == "":
 		return "", false
-	case "the", "someone", "this": // who started the run
+	case label == pl.Initiator.Why || slices.Contains([]string{"the", "someone", "this"}, tool): // who started the run
 		return strings.ToUpper(label[:1]) + label[1:] + ago, true
-	case "web_search", "x_search":
-		did = "searched the web"
-	case "exec", "process", "terminal", "code_execution", "nodes":
-		switch did = "ran a command"; {
-		case place != "":
-			did += " that read " + place
-		case level >= external:
-			did += " that read outside content"
-		}
-	case "web_fetch", "browser":
-		if place != "" {
-			did = "fetched " + place
-		}
-	case "read", "read_file", "pdf", "image", "view_image", "file_fetch":
-		if place != "" {
-			did = "read " + place
-		}
+	case did == "ran a command" && place != "":
+		did += " that read " + place
+	case did == "ran a command" && level >= external:
+		did += " that read outside content"
+	case strings.HasSuffix(did, " ") && place != "":
+		did += place
+	case did == "" || strings.HasSuffix(did, " "):
+		did = "used " + label
 	}
 	return "The agent " + did + ago, false
+}
+
+// past is what the agent did with a tool; a blank at the end asks for a place.
+var past = map[string]string{
+	"web_search": "searched the web", "x_search": "searched the web", "web_fetch": "fetched ", "browser": "fetched ",
+	"exec": "ran a command", "process": "ran a command", "terminal": "ran a command", "code_execution": "ran a command",
+	"nodes": "ran a command", "read": "read ", "read_file": "read ", "pdf": "read ", "image": "read ",
+	"view_image": "read ", "file_fetch": "read ",
 }

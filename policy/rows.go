@@ -81,69 +81,59 @@ var verbs = [...]string{allow: "allows", confirm: "asks before", restrict: "bloc
 // outcomes are what a mode means for the call, as the end of a sentence.
 var outcomes = [...]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
 
-// layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it.
+// layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it, whose
+// overrides come first.
 type layer struct {
 	policy    taint.Row
-	overrides map[string]override
-}
-
-// override is an Override by level.
-type override struct {
-	any *taint.Mode
-	at  [taint.Levels]*taint.Mode
+	overrides map[string][]Override
 }
 
 func (t *TaintPolicy) byLevel() [taint.Levels]*taint.Mode {
 	return [taint.Levels]*taint.Mode{t.System, t.Owner, t.Local, t.Shared, t.External, t.Untrusted}
 }
 
-// over lays o on top of under, level by level.
-func (o override) over(under override) override {
-	o.any = cmp.Or(o.any, under.any)
-	for i := range o.at {
-		o.at[i] = cmp.Or(o.at[i], under.at[i])
-	}
-	return o
-}
-
-// first is what the first rule says that says anything about a tool at a level.
-func (l *layer) first(f *facts, lvl taint.Level) Step {
-	o, tool, at := l.overrides[f.name], f.called(), " in "+lvl.String()+" conversations."
+// first is what the first rule says that says anything about a tool at a level, and whether that is an override which
+// names the level.
+func (l *layer) first(f *facts, lvl taint.Level) (s Step, named bool) {
+	tool, at := f.called(), " in "+lvl.String()+" conversations."
 	it := strings.Replace(tool, "this tool", "This tool", 1)
-	switch m := o.at[lvl]; {
-	case m != nil:
-		return Step{"override", "Your override " + verbs[*m] + " " + tool + at, *m}
-	case o.any != nil:
-		return Step{"override", "Your override " + verbs[*o.any] + " " + tool + " at every level.", *o.any}
+	for _, o := range l.overrides[f.name] {
+		if m := o.byLevel()[lvl]; m != nil {
+			return Step{"override", "Your override " + verbs[*m] + " " + tool + at, *m}, true
+		}
+	}
+	for _, o := range l.overrides[f.name] {
+		if m := o.Any; m != nil {
+			return Step{"override", "Your override " + verbs[*m] + " " + tool + " at every level.", *m}, false
+		}
+	}
+	switch m := l.policy[lvl]; {
 	case f.safe:
-		return Step{"safe", it + " is on the safe list: it " + f.reason + ".", allow}
+		return Step{"safe", it + " is on the safe list: it " + f.reason + ".", allow}, false
 	case f.dangerous:
 		because := it + " is on the dangerous list (it " + f.reason + "), so you are asked at every level."
-		return Step{"dangerous", because, confirm}
+		return Step{"dangerous", because, confirm}, false
+	case !f.known:
+		return Step{"taintPolicy", "We don't know this tool. Your policy " + verbs[m] + " such tools" + at, m}, false
+	default:
+		return Step{"taintPolicy", "Your policy " + verbs[m] + " " + tool + at, m}, false
 	}
-	m, begin := l.policy[lvl], "Your policy "
-	if !f.known {
-		begin, tool = "We don't know this tool. Your policy ", "such tools"
-	}
-	return Step{"taintPolicy", begin + verbs[m] + " " + tool + at, m}
 }
 
 // row works out a tool's row. asks are the levels at which an override or the dangerous list wants a person or refuses:
 // what it says of a more trusted level holds for the less trusted ones. loose are those that had to be tightened to
 // keep the row monotone.
 func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose []taint.Level) {
+	var escalated taint.Row
 	for _, lvl := range taint.All() {
-		s := l.first(f, lvl)
+		s, named := l.first(f, lvl)
 		r.Modes[lvl], r.why[lvl] = s.Mode, []Step{s}
 		asks[lvl] = s.Mode != allow && s.Rule != "taintPolicy" || lvl > 0 && asks[lvl-1]
-	}
-	loose = r.close()
-	escalated := r.Modes
-	for lvl := b.from; lvl <= untrusted; lvl++ {
-		if l.overrides[f.name].at[lvl] == nil && (f.sink && !f.safe || b.profile.strict && f.strictSink) {
-			escalated[lvl] = taint.Stricter(escalated[lvl], confirm)
+		if lvl >= b.from && !named && (f.sink && !f.safe || b.profile.strict && f.strictSink) {
+			escalated[lvl] = confirm
 		}
 	}
+	loose = r.close()
 	r.tighten(escalation, "Outside content could make the agent use "+f.called(), escalated)
 	return r, asks, append(loose, r.close()...) // a level that an override names may now be freer than one above it
 }

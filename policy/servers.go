@@ -69,8 +69,8 @@ func firstOf[T any](from map[string]*T, names []string) *T {
 	return nil
 }
 
-// readServers lays what the owner says of servers over the shipped table. Of a tool whose server the owner names nowhere
-// only this counts: what it returns, and that it can't be undone.
+// readServers lays what the owner says of servers over the shipped table. Of the tools of others only this counts: what
+// they return, and that it can't be undone.
 func (b *builder) readServers() {
 	for _, key := range slices.Sorted(maps.Keys(b.config.MCP.Servers)) {
 		path, said, all := "mcp.servers."+key, b.config.MCP.Servers[key], serverPrefix+strings.ToLower(key)+"__"

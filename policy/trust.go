@@ -42,25 +42,21 @@ func (b *builder) readTrust() {
 		}
 		b.inside = append(b.inside, clean)
 	}
-	for i := range b.config.Trust.Rules {
-		b.readRule(fmt.Sprintf("trust.rules[%d]", i), &b.config.Trust.Rules[i])
-	}
-}
-
-func (b *builder) readRule(at string, c *TrustRule) {
-	name, ok := b.toolName(at+".tool", c.Tool)
-	clean, isPath := cleanPath(c.Path)
-	switch {
-	case !ok:
-	case c.Host == "" && c.Path == "":
-		b.fail(at, "names no host or path: use trust.tools for all calls of a tool")
-	case c.Level == nil:
-		b.fail(at, "says nothing: give it a level")
-	case c.Path != "" && !isPath:
-		b.fail(at+".path", "is no path")
-	default:
-		f := b.tools[name]
-		f.trust = append(f.trust, &trustRule{strings.ToLower(c.Host), clean, *c.Level})
+	for i, c := range b.config.Trust.Rules {
+		at := fmt.Sprintf("trust.rules[%d]", i)
+		name, ok := b.toolName(at+".tool", c.Tool)
+		clean, isPath := cleanPath(c.Path)
+		switch {
+		case !ok:
+		case c.Host == "" && c.Path == "":
+			b.fail(at, "names no host or path: use trust.tools for all calls of a tool")
+		case c.Level == nil:
+			b.fail(at, "says nothing: give it a level")
+		case c.Path != "" && !isPath:
+			b.fail(at+".path", "is no path")
+		default:
+			b.tools[name].trust = append(b.tools[name].trust, &trustRule{strings.ToLower(c.Host), clean, *c.Level})
+		}
 	}
 }
 
