@@ -190,20 +190,21 @@ func (pl *Plan) decideAlone(s *said, notice bool) {
 	ours := pl.policy.guard.find(s, pl.rule.commands, pl.Line)
 	switch {
 	case !s.readable:
-		pl.close("unreadable", "The params are not one JSON value, so nothing can be said of them.", restrict)
+		pl.setAll("unreadable", "The params are not one JSON value, so nothing can be said of them.", restrict)
 	case ours != "":
-		pl.close("guard", "The call names "+ours+": an agent must not reach what decides about it.", restrict)
+		pl.setAll("guard", "The call names "+ours+": an agent must not reach what decides about it.", restrict)
 	case notice:
-		pl.close("notice", "The runtime doesn't ask about this: it passes, and what it returns still counts.", allow)
+		pl.setAll("notice", "The runtime doesn't ask about this: it passes, and what it returns still counts.", allow)
 	case pl.rule.wrapper:
-		pl.close("wrapper", s.Tool+" only wraps another call, which is judged on its own.", allow)
+		pl.setAll("wrapper", s.Tool+" only wraps another call, which is judged on its own.", allow)
 		pl.Raise, pl.Source, pl.Secret, pl.Writes = system, "", "", WritesNothing
 	case !pl.rule.inScope:
-		pl.close("scope", "The tool is out of scope: it passes unasked, and what it returns still counts.", allow)
+		pl.setAll("scope", "The tool is out of scope: it passes unasked, and what it returns still counts.", allow)
 	}
 }
 
-func (pl *Plan) close(rule, text string, mode taint.Mode) {
+// setAll sets the whole row by one rule.
+func (pl *Plan) setAll(rule, text string, mode taint.Mode) {
 	pl.gate, pl.Modes, pl.Leaves, pl.Gives, pl.declared = rule, taint.Every(mode), false, "", nil
 	why := []Step{{rule, text, mode}}
 	for l := range pl.why {
