@@ -24,7 +24,9 @@ type clientDoc struct {
 const mostEpochs = 16
 
 // isLoss reports whether a machine that remembers another epoch has lost what it knew, and nobody has noted that yet.
-func (c *clientDoc) isLoss(here string) bool { return here != "" && c.Epoch != here && !slices.Contains(c.Was, here) }
+func (c *clientDoc) isLoss(here string) bool {
+	return here != "" && c.Epoch != here && !slices.Contains(c.Was, here)
+}
 
 func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
 

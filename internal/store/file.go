@@ -24,23 +24,36 @@ type file struct {
 	epochs atomic.Pointer[map[string]string]
 }
 
+// ErrExposed says that others can read what is ours.
+var ErrExposed = errors.New("store: others can read a file")
+
+// Private fails where one of the files is there and others can read it.
+func Private(paths ...string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return fmt.Errorf("store: %w", err)
+		case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows": // there the directory's access list decides
+			return fmt.Errorf("%w: %s\nhint: chmod 600 %s", ErrExposed, path, path)
+		}
+	}
+	return nil
+}
+
 // openFile reads the file. A damaged one is an error: to take it for a missing one would be to take a loss for a start.
 func openFile(path string) (*file, error) {
-	f := &file{path: path}
-	known := map[string]string{}
+	f, known := &file{path: path}, map[string]string{}
 	f.epochs.Store(&known)
 	if path == "" {
 		return f, nil
 	}
-	info, err := os.Stat(path)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	if err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" { // there the directory's access list decides
-		return nil, fmt.Errorf("store: others can read %s\nhint: chmod 600 %s", path, path)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	if err = errors.Join(err, Private(path)); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if err := json.Unmarshal(text, &known); err != nil || len(known) == 0 {
@@ -64,15 +77,13 @@ func (f *file) remember(client, epoch string) error {
 	known[client] = epoch
 	if f.path != "" {
 		text, err := json.Marshal(known, json.Deterministic(true))
-		if err != nil {
-			return fmt.Errorf("store: %w", err)
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(f.path), 0o700)
 		}
-		dir := filepath.Dir(f.path)
-		err = os.MkdirAll(dir, 0o700)
 		if err == nil {
 			err = wholefile.Replace(f.path, append(text, '\n'), wholefile.Private, nil)
 		}
-		if err = errors.Join(err, wholefile.SyncDir(dir)); err != nil {
+		if err = errors.Join(err, wholefile.SyncDir(filepath.Dir(f.path))); err != nil {
 			return fmt.Errorf("store: the epoch could not be kept: %w", err)
 		}
 	}

@@ -61,6 +61,7 @@ type Backend struct {
 	waiting  chan *request
 	stop     chan struct{}
 	ended    sync.WaitGroup
+	close    sync.Once
 }
 
 // Open prepares a backend. It fails on a URL that can't be read and on nothing else: Redis is met at the first use, and
@@ -89,10 +90,13 @@ func Open(url string, o Options) (*Backend, error) {
 }
 
 // Close implements store.Backend.
-func (b *Backend) Close() error {
-	close(b.stop)
-	b.ended.Wait()
-	return b.client.Close()
+func (b *Backend) Close() (err error) {
+	b.close.Do(func() {
+		close(b.stop)
+		b.ended.Wait()
+		err = b.client.Close()
+	})
+	return err
 }
 
 // Get implements store.Backend.

@@ -1,12 +1,12 @@
 // Package sqlite keeps a store's documents in one SQLite file in the state directory: no server, no port, and it survives
 // kill -9.
 //
-// There is one writer: a goroutine commits whatever waits in one transaction, and no caller gets a result before the
-// commit that holds it has returned. A commit that rests on what is no longer so changes nothing. Where the database
-// fails, the transaction is undone and its commits run again, each by itself.
+// One goroutine has the one connection. It does whatever waits in one transaction, and no caller gets a result before the
+// commit that holds it has returned. Where the database fails, the transaction is undone, and what was not alone in it is
+// done again by itself.
 //
-// The package refuses to wait beyond its caller's context, to share its file with a second process and to open a file
-// that others can read. It decides nothing.
+// The package refuses to wait beyond its caller's context, to share its file with a second process (SQLite's own lock is
+// held as long as it is open) and to open a file that others can read. It decides nothing.
 package sqlite
 
 import (
@@ -17,11 +17,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
@@ -29,19 +29,16 @@ import (
 // Errors of this package. Each comes wrapped in what happened and what to do.
 var (
 	ErrInUse    = errors.New("store/sqlite: another process uses this database")
-	ErrExposed  = errors.New("store/sqlite: others can read the database")
 	ErrClosed   = errors.New("store/sqlite: the store is closed")
 	ErrReplaced = errors.New("store/sqlite: the database file was removed or replaced while in use")
 	ErrSchema   = errors.New("store/sqlite: the database was written by another version of this program")
 )
 
 // A commit in WAL mode with synchronous=NORMAL is a write(2): it survives the death of the process, and a power cut takes
-// at most the last moments and never consistency. The writer checkpoints every 16 MB.
-const (
-	forWriting = "_pragma=busy_timeout(250)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)" +
-		"&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)&_pragma=cache_size(-16000)"
-	forReading = "_pragma=busy_timeout(250)&_pragma=query_only(1)&_pragma=cache_size(-8000)"
-)
+// at most the last moments and never consistency. It checkpoints every 16 MB.
+const how = "_pragma=locking_mode(EXCLUSIVE)&_pragma=busy_timeout(250)&_pragma=journal_mode(WAL)" +
+	"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)" +
+	"&_pragma=cache_size(-16000)"
 
 // schemaVersion is the database's user_version. Any other is refused.
 const schemaVersion = 20
@@ -59,155 +56,239 @@ PRAGMA user_version = 20;
 
 // Backend is an open database. It is safe for concurrent use.
 type Backend struct {
-	path   string
-	file   os.FileInfo // of the database that was opened, to notice that it was replaced
-	now    func() time.Time
-	lock   *os.File
-	writer *sql.DB
-	reader *sql.DB
-	queue  chan *request
-	quit   chan struct{}
-	ended  chan struct{} // closed when no commit will be answered any more
-	close  sync.Once
-	heard  listeners
+	path  string
+	file  os.FileInfo // of the database that was opened, to notice that it was replaced
+	now   func() time.Time
+	db    *sql.DB
+	conn  *sql.Conn
+	queue chan *request
+	quit  chan struct{}
+	ended chan struct{} // closed when nothing will be answered any more
+	close sync.Once
+
+	find, replace, sweep *sql.Stmt
+	swept                time.Time
+
+	mu    sync.Mutex
+	boxes map[chan string]bool // of those who watch
 }
 
 // Open opens the database, or makes one, and holds it for this process alone. Now is the clock; nil: time.Now.
 func Open(ctx context.Context, path string, now func() time.Time) (*Backend, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("store/sqlite: %w", err)
+	b := &Backend{
+		now: now, queue: make(chan *request, groupSize), quit: make(chan struct{}), ended: make(chan struct{}),
+		boxes: map[chan string]bool{},
 	}
 	if now == nil {
-		now = time.Now
+		b.now = time.Now
 	}
-	lock, err := claim(path)
-	if err != nil {
-		return nil, err
-	}
-	b := &Backend{
-		path: path, now: now, lock: lock,
-		queue: make(chan *request, groupSize), quit: make(chan struct{}), ended: make(chan struct{}),
-	}
-	w, err := b.start(ctx)
-	if err != nil {
+	if err := b.start(ctx, path); err != nil {
 		close(b.ended)
-		return nil, errors.Join(err, b.Close())
+		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
+			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own", ErrInUse, path)
+		}
+		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 	}
-	go b.serve(w)
+	go b.serve()
 	return b, nil
 }
 
-func (b *Backend) start(ctx context.Context) (w *writer, err error) {
-	dsn := func(how string) string { return (&url.URL{Scheme: "file", Path: b.path, RawQuery: how}).String() }
-	if b.writer, err = sql.Open("sqlite", dsn(forWriting)); err != nil {
-		return nil, fmt.Errorf("store/sqlite: open %s: %w", b.path, err)
-	}
-	if b.reader, err = sql.Open("sqlite", dsn(forReading)); err != nil {
-		return nil, fmt.Errorf("store/sqlite: open %s: %w", b.path, err)
-	}
-	b.reader.SetMaxOpenConns(2)
-	conn, err := b.writer.Conn(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("store/sqlite: open %s: %w", b.path, err)
-	}
-	if b.file, err = os.Stat(b.path); err == nil {
-		err = migrate(ctx, conn)
-	}
-	if err == nil {
-		w, err = newWriter(ctx, conn, b.now)
+func (b *Backend) start(ctx context.Context, path string) (err error) {
+	if b.path, err = filepath.Abs(path); err == nil {
+		err = private(b.path)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", b.path, err), conn.Close())
-	}
-	return w, nil
-}
-
-// migrate makes the table of a new database, wholly or not at all. One with tables and no version was made from a dump:
-// taken for a new one, its levels would be forgotten.
-func migrate(ctx context.Context, conn *sql.Conn) error {
-	var version, tables int
-	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version == schemaVersion {
 		return err
 	}
-	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+	b.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: b.path, RawQuery: how}).String())
+	if err == nil {
+		b.conn, err = b.db.Conn(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := b.conn.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil { // the lock, once and for all
+		return err
+	}
+	if b.file, err = os.Stat(b.path); err == nil {
+		err = b.prepare(ctx)
+	}
+	for stmt, text := range map[**sql.Stmt]string{
+		&b.find:    "SELECT version, data, until_ms FROM documents WHERE key = ?",
+		&b.replace: "INSERT OR REPLACE INTO documents (key, version, data, until_ms) VALUES (?, ?, ?, ?)",
+		&b.sweep: "DELETE FROM documents WHERE key IN " +
+			"(SELECT key FROM documents WHERE until_ms > 0 AND until_ms <= ? ORDER BY until_ms LIMIT 200)",
+	} {
+		if err == nil {
+			*stmt, err = b.conn.PrepareContext(ctx, text)
+		}
+	}
+	return err
+}
+
+// private makes the file before SQLite does, which would let the umask decide, and refuses one that others can read.
+func private(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return store.Private(path, path+"-wal")
+}
+
+// prepare makes the table of a new database, wholly or not at all. One with tables and no version was made from a dump:
+// taken for a new one, its levels would be forgotten.
+func (b *Backend) prepare(ctx context.Context) error {
+	var version, tables int
+	if err := b.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version == schemaVersion {
+		return err
+	}
+	if err := b.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return err
 	}
 	if version != 0 || tables > 0 {
 		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then count as "+
 			"untrusted until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
 	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
+	_, err := b.conn.ExecContext(ctx, "BEGIN;"+schema+"COMMIT")
+	return err
 }
 
 // Get implements store.Backend.
-func (b *Backend) Get(ctx context.Context, keys ...string) ([]store.Doc, time.Time, error) {
-	now := b.now()
-	docs, place := make([]store.Doc, len(keys)), make(map[string][]int, len(keys))
-	args := make([]any, 0, len(keys)+1)
-	args = append(args, now.UnixMilli())
-	for i, key := range keys {
-		docs[i].Key = key
-		if place[key] = append(place[key], i); len(place[key]) == 1 {
-			args = append(args, key)
+func (b *Backend) Get(ctx context.Context, keys ...string) (docs []store.Doc, now time.Time, err error) {
+	err = b.ask(ctx, func(ctx context.Context, at time.Time) (err error) {
+		docs, now = make([]store.Doc, len(keys)), at
+		for i, key := range keys {
+			if docs[i], err = b.read(ctx, key, at); err != nil {
+				return err
+			}
 		}
-	}
-	query := "SELECT key, version, data FROM documents WHERE (until_ms = 0 OR until_ms > ?) AND key IN (?" +
-		strings.Repeat(",?", len(args)-2) + ")"
-	rows, err := b.reader.QueryContext(ctx, query, args...)
+		return nil
+	})
 	if err != nil {
-		return nil, now, fmt.Errorf("store/sqlite: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key string
-		var version, data []byte
-		if err := rows.Scan(&key, &version, &data); err != nil {
-			return nil, now, fmt.Errorf("store/sqlite: %w", err)
-		}
-		for _, i := range place[key] {
-			docs[i].Version, docs[i].Data = string(version), data
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, now, fmt.Errorf("store/sqlite: %w", err)
+		return nil, time.Time{}, err // they may still be written to
 	}
 	return docs, now, nil
 }
 
-// Watch implements store.Backend.
-func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
-	return b.heard.listen(ctx, b.ended, heard)
+func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Doc, error) {
+	var version, data []byte
+	var until int64
+	err := b.find.QueryRowContext(ctx, key).Scan(&version, &data, &until)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && until > 0 && until <= now.UnixMilli():
+		return store.Doc{Key: key}, nil
+	case err != nil:
+		return store.Doc{}, err
+	}
+	return store.Doc{Key: key, Version: string(version), Data: data}, nil
 }
 
-// Ready implements store.Backend: a full disk or a file that may not be written shows in the commit of nothing.
+// Commit implements store.Backend. It looks before it writes: where something moved, nothing changes.
+func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
+	var result store.Result
+	err := b.ask(ctx, func(ctx context.Context, now time.Time) error {
+		result = store.Result{Now: now, Late: now.After(c.By)}
+		for _, read := range c.Read {
+			d, err := b.read(ctx, read.Key, now)
+			if err != nil {
+				return err
+			}
+			if d.Version != read.Version {
+				result.Moved = append(result.Moved, d)
+			}
+		}
+		if len(result.Moved) > 0 || result.Late {
+			return nil
+		}
+		for _, d := range c.Write {
+			until := int64(0)
+			if d.Keep > 0 {
+				until = now.Add(d.Keep).UnixMilli()
+			}
+			if _, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...), until); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return store.Result{}, err // it may still be written to
+	}
+	if len(result.Moved) == 0 && !result.Late && c.Publish != "" {
+		b.tell(c.Publish)
+	}
+	return result, nil
+}
+
+// mostPending is how much a slow watcher may leave lying: what it hears is a hint.
+const mostPending = 4096
+
+// Watch implements store.Backend. There is one process, so its own commits are all there is to hear.
+func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
+	box := make(chan string, mostPending)
+	b.mu.Lock()
+	b.boxes[box] = true
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.boxes, box)
+	}()
+	for {
+		select {
+		case what := <-box:
+			heard(what)
+		case <-ctx.Done():
+			return nil
+		case <-b.ended:
+			return ErrClosed
+		}
+	}
+}
+
+func (b *Backend) tell(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for box := range b.boxes {
+		select {
+		case box <- what:
+		default:
+		}
+	}
+}
+
+// Ready implements store.Backend: a full disk or a file that may not be written shows when something is.
 func (b *Backend) Ready(ctx context.Context) error {
 	if fi, err := os.Stat(b.path); err != nil || !os.SameFile(fi, b.file) {
 		return fmt.Errorf("%w: %s\nhint: restart; what it held counts as lost", ErrReplaced, b.path)
 	}
-	probe := store.Doc{Key: "ready", Version: "ready", Keep: time.Minute}
+	probe := store.Doc{Key: "ready", Keep: time.Minute}
 	_, err := b.Commit(ctx, &store.Commit{Write: []store.Doc{probe}, By: b.now().Add(time.Minute)})
 	return err
 }
 
-// Close ends the backend; who still waits gets ErrClosed. The lock goes last.
+// Close ends the backend; who still waits gets ErrClosed.
 func (b *Backend) Close() (err error) {
 	b.close.Do(func() {
 		close(b.quit)
 		<-b.ended
-		for _, db := range []*sql.DB{b.reader, b.writer} {
-			if db != nil {
-				err = errors.Join(err, db.Close())
+		for _, stmt := range []*sql.Stmt{b.find, b.replace, b.sweep} {
+			if stmt != nil {
+				err = errors.Join(err, stmt.Close()) // one that is open would keep the lock
 			}
 		}
-		err = errors.Join(err, release(b.lock))
+		if b.conn != nil {
+			err = errors.Join(err, b.conn.Close())
+		}
+		if b.db != nil {
+			err = errors.Join(err, b.db.Close())
+		}
 	})
 	return err
 }

@@ -59,14 +59,14 @@ func takenCode(b *bench) {
 	s := b.store()
 	b.card(s, conv("main"), "c1", time.Hour)
 	before := b.Snapshot()
-	b.card(s, conv("main"), "c2", time.Hour)
+	b.card(s, conv("main"), "c2", 2*time.Hour)
 	for k, d := range b.Snapshot() {
 		if _, was := before[k]; !was && strings.Contains(k, "}:card/") {
 			b.must(b.Put(b.ctx, store.Doc{Key: k, Version: d.Version, Data: d.Data}))
 		}
 	}
 	err := b.store().Update(b.ctx, conv("main"), func(t *store.Tx) error {
-		t.PutCard(&store.Card{ID: "c2", Conversation: conv("main"), Until: t.Now.Add(time.Hour)})
+		t.PutCard(&store.Card{ID: "c2", Conversation: conv("main"), Until: t.Now.Add(2 * time.Hour)})
 		return nil
 	})
 	b.must(err) // it is the same card
