@@ -1,3 +1,14 @@
+// Package auditor asks a second model whether a call fits what the user asked for.
+//
+// Its strength is what it does not see. A [Question] holds the user's own messages, the names of the tools that brought
+// outside content in, and the proposed call with its secrets hidden. It has no field for what a tool returned and none
+// for what the agent said: text that an attacker could have written never reaches the model, but for the arguments of
+// the call itself, and those are behind a fence ([Question.Prompt]).
+//
+// It refuses to read meaning into an answer: "allow", or "block" and one line of reason. Anything else, a timeout, an
+// error, a question without a user's word in it, is no answer, and what follows from that is the owner's to say. It
+// never decides: [Opinion] is what the model thinks, and the verifier does with it what the mode permits. It keeps no
+// question and no answer.
 package auditor
 
 import (
@@ -6,7 +17,76 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
+)
+
+// Mode is what an opinion may do.
+type Mode string
+
+// The modes.
+const (
+	Advise      Mode = "advise"      // it is shown on the card, no more
+	Escalate    Mode = "escalate"    // it may stop what the policy would have let pass
+	AutoApprove Mode = "autoApprove" // it may also answer in the person's place where only the conversation's level asks
+)
+
+// FailMode is what becomes of a call that the policy would let pass when there is no answer.
+type FailMode string
+
+// The fail modes.
+const (
+	FailBlock FailMode = "block"
+	FailWarn  FailMode = "warn"
+	FailAllow FailMode = "allow"
+)
+
+// Verdict is what the model thinks of a call. The zero Verdict is no answer.
+type Verdict uint8
+
+// What the model can think.
+const (
+	NoAnswer Verdict = iota
+	Allow            // it fits what the user asked for
+	Block            // it does not
+)
+
+// String names the verdict.
+func (v Verdict) String() string { return [...]string{"none", "allow", "block"}[min(v, Block)] }
+
+// Opinion is what the model thinks, and why. The zero Opinion is no answer.
+type Opinion struct {
+	Verdict Verdict
+	Reason  string // of a block: one line that the model wrote. Of no answer: why there is none, in our words
+	Partly  bool   // the question was too long to be put whole
+}
+
+// Observation is one question in words that can be counted.
+type Observation struct {
+	Verdict Verdict
+	Cause   string // of no answer, in a word
+	Took    time.Duration
+	Input   int64 // tokens
+	Output  int64
+}
+
+// reasons are why there can be no answer, by the word that is counted.
+var reasons = map[string]string{
+	"no_messages": "no message of the user was passed on",
+	"timeout":     "it did not answer in time",
+	"error":       "it could not be reached",
+	"resting":     "it has failed several times in a row and is left alone for a while",
+	"unclear":     "its answer was neither allow nor block",
+	"left":        "the caller left",
+}
+
+const (
+	// DefaultTimeout is how long an answer may take.
+	DefaultTimeout = 3 * time.Second
+
+	atOnce         = 32 // questions that are with the model at the same time
+	failuresInARow = 5  // after so many, it is left alone
+	rest           = 30 * time.Second
 )
 
 // Options are what an Auditor is made of.
@@ -23,25 +103,27 @@ type Options struct {
 
 // Auditor asks a model. It is safe for concurrent use.
 type Auditor struct {
-	o       Options
-	breaker breaker
-	places  chan struct{}
-}
+	o      Options
+	places chan struct{}
 
-// atOnce is how many questions are with the model at the same time.
-const atOnce = 32
+	mu     sync.Mutex
+	failed int       // in a row
+	until  time.Time // when the rest is over
+	trying bool      // after the rest, one question is put. If that is answered, all are
+}
 
 // New makes an Auditor.
 func New(o Options) (*Auditor, error) {
 	if o.Model == nil {
-		return nil, errors.New("intent: there is no model to ask")
+		return nil, errors.New("auditor: there is no model to ask")
 	}
-	o.Mode = cmp.Or(o.Mode, Escalate)
-	o.FailMode = cmp.Or(o.FailMode, FailBlock)
+	o.Mode, o.FailMode = cmp.Or(o.Mode, Escalate), cmp.Or(o.FailMode, FailBlock)
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	o.Caution = cmp.Or(o.Caution, NewCaution(true, nil))
+	if o.Caution == nil {
+		o.Caution = NewCaution(true, nil)
+	}
 	if o.Observe == nil {
 		o.Observe = func(Observation) {}
 	}
@@ -49,14 +131,6 @@ func New(o Options) (*Auditor, error) {
 		o.Now = time.Now
 	}
 	return &Auditor{o: o, places: make(chan struct{}, atOnce)}, nil
-}
-
-// Err says what is wrong with the model, if it keeps failing.
-func (a *Auditor) Err() error {
-	if n, is := a.breaker.resting(); is {
-		return fmt.Errorf("the model failed %d times in a row and is asked only every %s", n, rest)
-	}
-	return nil
 }
 
 // Mode is what an opinion may do.
@@ -68,58 +142,86 @@ func (a *Auditor) FailMode() FailMode { return a.o.FailMode }
 // Caution says which tools' results it looks after.
 func (a *Auditor) Caution() *Caution { return a.o.Caution }
 
-// Ask puts a question and waits for the answer, no longer than the timeout. It
-// returns no error: what went wrong is no answer.
+// Err says what is wrong with the model, if it keeps failing.
+func (a *Auditor) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failed < failuresInARow {
+		return nil
+	}
+	return fmt.Errorf("the model failed %d times in a row and is asked only every %s", a.failed, rest)
+}
+
+// Ask puts a question and waits for the answer, no longer than the timeout. It returns no error: what went wrong is no
+// answer.
 func (a *Auditor) Ask(ctx context.Context, q Question) Opinion {
 	started := a.o.Now()
-	opinion, seen := a.ask(ctx, &q)
-	seen.Verdict, seen.Took = opinion.Verdict, a.o.Now().Sub(started)
-	a.o.Observe(seen)
+	opinion, reply, cause := a.ask(ctx, &q)
+	if opinion.Verdict == NoAnswer {
+		opinion.Reason = reasons[cause]
+	}
+	a.o.Observe(Observation{opinion.Verdict, cause, a.o.Now().Sub(started), reply.Input, reply.Output})
 	return opinion
 }
 
-func (a *Auditor) ask(ctx context.Context, q *Question) (Opinion, Observation) {
+func (a *Auditor) ask(ctx context.Context, q *Question) (o Opinion, reply Reply, cause string) {
 	if len(q.Messages) == 0 {
-		return none(causeSilent, reasonSilent)
+		return o, reply, "no_messages"
 	}
 	prompt, partly, err := q.Prompt(a.o.Rand)
 	if err != nil {
-		return none(causeError, reasonError)
+		return o, reply, "error"
 	}
-	if !a.breaker.enter(a.o.Now()) {
-		return none(causeResting, reasonResting)
+	if !a.enter() {
+		return o, reply, "resting"
 	}
-	reply, err := a.consult(ctx, prompt)
+	reply, err = a.answer(ctx, prompt)
 	switch {
-	case ctx.Err() != nil && err != nil:
-		return none(causeLeft, reasonLeft)
+	case err != nil && ctx.Err() != nil:
+		return o, reply, "left"
 	case errors.Is(err, context.DeadlineExceeded):
-		return none(causeTimeout, reasonTimeout)
+		return o, reply, "timeout"
 	case err != nil:
-		return none(causeError, reasonError)
+		return o, reply, "error"
 	}
-	opinion := Parse(reply.Text)
-	opinion.Partly = partly
-	seen := Observation{Input: reply.Input, Output: reply.Output}
-	if opinion.Verdict == NoAnswer {
-		seen.Cause = causeUnclear
+	if o = Parse(reply.Text); o.Verdict == NoAnswer {
+		cause = "unclear"
 	}
-	return opinion, seen
+	o.Partly = partly
+	return o, reply, cause
 }
 
-// consult asks the model and tells the breaker how it went, even if it went up in
-// a panic.
-func (a *Auditor) consult(ctx context.Context, p Prompt) (Reply, error) {
-	how := failed
-	defer func() { a.breaker.leave(a.o.Now(), how) }()
-	reply, err := a.answer(ctx, p)
-	how = outcomeOf(ctx, err)
-	return reply, err
+// enter reports whether the model may be asked now.
+func (a *Auditor) enter() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failed < failuresInARow {
+		return true
+	}
+	if a.trying || a.o.Now().Before(a.until) {
+		return false
+	}
+	a.trying = true
+	return true
 }
 
-// answer waits for a place and then for the model, both within the timeout.
-func (a *Auditor) answer(ctx context.Context, p Prompt) (Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.o.Timeout)
+// answer waits for a place and then for the model, both within the timeout, and notes how it went, even if it went up
+// in a panic. A question that its caller took back says nothing of the model.
+func (a *Auditor) answer(caller context.Context, p Prompt) (reply Reply, err error) {
+	answered := false
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.trying = false
+		switch {
+		case answered:
+			a.failed = 0
+		case caller.Err() == nil || err == nil:
+			a.failed++
+			a.until = a.o.Now().Add(rest)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(caller, a.o.Timeout)
 	defer cancel()
 	select {
 	case a.places <- struct{}{}:
@@ -127,23 +229,9 @@ func (a *Auditor) answer(ctx context.Context, p Prompt) (Reply, error) {
 	case <-ctx.Done():
 		return Reply{}, ctx.Err()
 	}
-	reply, err := a.o.Model.Answer(ctx, p)
-	if err != nil && ctx.Err() != nil { // whatever a library makes of it
-		return Reply{}, ctx.Err()
+	if reply, err = a.o.Model.Answer(ctx, p); err != nil && ctx.Err() != nil { // whatever a library makes of it
+		err = ctx.Err()
 	}
+	answered = err == nil
 	return reply, err
-}
-
-func outcomeOf(ctx context.Context, err error) outcome {
-	switch {
-	case err == nil:
-		return answered
-	case ctx.Err() != nil: // the caller's, not ours
-		return takenBack
-	}
-	return failed
-}
-
-func none(cause, reason string) (Opinion, Observation) {
-	return Opinion{Reason: reason}, Observation{Cause: cause}
 }

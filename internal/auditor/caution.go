@@ -12,40 +12,28 @@ type Caution struct {
 	tools    map[string]bool // the owner's word, by canonical name
 
 	mu       sync.RWMutex
-	declared map[declaration]bool
+	declared map[[2]string]bool // tools that say of themselves that their results need caution, with their client
 }
 
-// declaration is a tool that says of itself that its results need caution, at
-// the client whose tool it is.
-type declaration struct{ client, tool string }
-
-// mostDeclared bounds what clients may declare. Beyond it, every tool counts as
-// having declared itself.
+// mostDeclared bounds what clients may declare. Beyond it, every tool counts as having declared itself.
 const mostDeclared = 10_000
 
-// shippedCaution is the table. A tool that is not in it needs caution if it
-// brings in what anyone could have written.
+// shippedCaution is the table. A tool that is not in it needs caution if it brings in what anyone could have written.
 var shippedCaution = map[string]bool{
 	"web_fetch": true, "email": true, "hooks": true, "webhook": true, "browser": true, "web_search": false,
 }
 
-// localTools are off in the table since they return what is on the machine, or
-// nothing. A call of them that brings in what others wrote (a command that fetches,
-// a message that is read) is no such call, and what switches them off does not
-// mean it.
-var localTools = map[string]bool{
-	"read": true, "write": true, "exec": true, "nodes": true, "message": true,
-}
+// localTools are off since they return what is on the machine, or nothing. A call of them that brings in what others
+// wrote (a command that fetches, a message that is read) is no such call, and what switches them off does not mean it.
+var localTools = map[string]bool{"read": true, "write": true, "exec": true, "nodes": true, "message": true}
 
-// NewCaution makes a table of the shipped one, if defaults, and the owner's own
-// words by canonical name.
+// NewCaution makes a table of the shipped one, if defaults, and the owner's own words by canonical name.
 func NewCaution(defaults bool, tools map[string]bool) *Caution {
-	return &Caution{defaults: defaults, tools: tools, declared: make(map[declaration]bool)}
+	return &Caution{defaults: defaults, tools: tools, declared: make(map[[2]string]bool)}
 }
 
-// On reports whether the result of a client's tool, which brings in content of
-// that level, needs caution. The owner's word comes first. A tool's own word can
-// only switch it on, and what the owner switched off stays off.
+// On reports whether the result of a client's tool, which brings in content of that level, needs caution. The owner's
+// word comes first. A tool's own word can only switch it on, and what the owner switched off stays off.
 func (c *Caution) On(client, tool string, brings taint.Level) bool {
 	foreign := localTools[tool] && brings >= taint.External
 	if on, said := c.tools[tool]; said && (on || !foreign) {
@@ -54,13 +42,13 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 	if c.declares(client, tool) {
 		return true
 	}
-	if !c.defaults {
+	on, shipped := shippedCaution[tool]
+	switch {
+	case !c.defaults:
 		return false
-	}
-	if on, shipped := shippedCaution[tool]; shipped {
+	case shipped:
 		return on
-	}
-	if localTools[tool] {
+	case localTools[tool]:
 		return foreign
 	}
 	return brings >= taint.Untrusted
@@ -69,21 +57,21 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 // Hooks reports whether what an outside webhook brought in needs caution.
 func (c *Caution) Hooks(client string) bool { return c.On(client, "hooks", taint.Untrusted) }
 
-// From is the level from which on a result that needs caution may be in a
-// conversation. Tools that the shipped table switches on bring in what people
-// other than the owner wrote; those that the owner switches on may be local.
+// From is the level from which on a result that needs caution may be in a conversation. Tools that the shipped table
+// switches on bring in what people other than the owner wrote; those that the owner switches on may be local.
 func (c *Caution) From() taint.Level {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if len(c.declared) > 0 {
-		return taint.Local
-	}
+	from := taint.External
 	for _, on := range c.tools {
 		if on {
-			return taint.Local
+			from = taint.Local
 		}
 	}
-	return taint.External
+	if len(c.declared) > 0 {
+		from = taint.Local
+	}
+	return from
 }
 
 // Declare notes that a tool's own definition asks for caution.
@@ -91,14 +79,14 @@ func (c *Caution) Declare(client, tool string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.declared) < mostDeclared {
-		c.declared[declaration{client, tool}] = true
+		c.declared[[2]string{client, tool}] = true
 	}
 }
 
 func (c *Caution) declares(client, tool string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return len(c.declared) >= mostDeclared || c.declared[declaration{client, tool}]
+	return len(c.declared) >= mostDeclared || c.declared[[2]string{client, tool}]
 }
 
 // Adopt takes over what tools declared before a reload.
@@ -109,6 +97,6 @@ func (c *Caution) Adopt(from *Caution) {
 	from.mu.RLock()
 	defer from.mu.RUnlock()
 	for d := range from.declared {
-		c.Declare(d.client, d.tool)
+		c.Declare(d[0], d[1])
 	}
 }

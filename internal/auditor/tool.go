@@ -12,8 +12,7 @@ type ToolQuestion struct {
 	Arguments         []string // each a name and what is said of it
 }
 
-// ToolOpinion is what a model thinks that a tool does. The zero opinion is that it
-// thinks nothing.
+// ToolOpinion is what a model thinks that a tool does. The zero opinion is that it thinks nothing.
 type ToolOpinion struct {
 	Acts     bool // it changes something, or sends it somewhere
 	Destroys bool // what it does can't be undone
@@ -43,25 +42,22 @@ const toolUser = `The tool, what is said of it, and its arguments:
 
 What can it do? Answer ONLY with words of the list.`
 
-// Prompt puts the question behind a fence, as [Question.Prompt] does. Randomness is
-// read from r; nil means crypto/rand.
+// Prompt puts the question behind a fence, as [Question.Prompt] does. Randomness is read from r; nil means crypto/rand.
 func (q *ToolQuestion) Prompt(r io.Reader) (Prompt, error) {
 	word, err := drawWord(r)
 	if err != nil {
 		return Prompt{}, err
 	}
-	name, _ := shorten(q.Name, mostName)
-	said, _ := shorten(q.Description, mostDescription)
-	all, _ := shorten(strings.Join(q.Arguments, "\n"), mostDescription)
-	var arguments strings.Builder
-	for line := range strings.SplitSeq(all, "\n") {
-		arguments.WriteString(quote(line) + "\n")
+	var cut bool
+	var arguments string
+	for line := range strings.SplitSeq(shorten(strings.Join(q.Arguments, "\n"), mostDescription, &cut), "\n") {
+		arguments += quote(line) + "\n"
 	}
-	return Prompt{System: fmt.Sprintf(toolSystem, word), User: fmt.Sprintf(toolUser, word, quote(name), quote(said), arguments.String())}, nil
+	name, said := quote(shorten(q.Name, mostName, &cut)), quote(shorten(q.Description, mostDescription, &cut))
+	return Prompt{System: fmt.Sprintf(toolSystem, word), User: fmt.Sprintf(toolUser, word, name, said, arguments)}, nil
 }
 
-// ParseTool reads an answer: words of the list and nothing else. "looks" beside
-// another word counts for nothing.
+// ParseTool reads an answer: words of the list and nothing else. "looks" beside another word counts for nothing.
 func ParseTool(text string) (o ToolOpinion, ok bool) {
 	if len(text) > mostAnswer {
 		return ToolOpinion{}, false
