@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -159,7 +160,7 @@ func (s *Store) Pauses(ctx context.Context) ([]Pause, error) {
 type reading func(ctx context.Context, keys ...string) ([]*known, time.Time, error)
 
 func (e *engine) pauses(ctx context.Context, read reading) (on []Pause, err error) {
-	docs, _, err := e.clientDocs(ctx, read)
+	docs, _, _, err := e.readWithClients(ctx, read)
 	for _, c := range docs {
 		for _, p := range c.Pauses {
 			if !slices.ContainsFunc(on, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
@@ -170,26 +171,26 @@ func (e *engine) pauses(ctx context.Context, read reading) (on []Pause, err erro
 	return on, err
 }
 
-// clientDocs are those of all clients, as they are now; what was lost is as it was seen.
-func (e *engine) clientDocs(ctx context.Context, read reading) (map[string]*clientDoc, time.Time, error) {
+// readWithClients reads documents as they are now, and with them those of all clients; what was lost of these is as it was
+// seen.
+func (e *engine) readWithClients(
+	ctx context.Context, read reading, more ...string,
+) (docs map[string]*clientDoc, found []*known, now time.Time, err error) {
 	ids := e.clients()
-	keys := make([]string, len(ids))
+	keys := make([]string, len(ids), len(ids)+len(more))
 	for i, id := range ids {
 		keys[i] = keyOf(id, "client")
 	}
-	found, now, err := read(ctx, keys...)
-	if err != nil {
-		return nil, now, err
+	if found, now, err = read(ctx, append(keys, more...)...); err != nil {
+		return nil, nil, now, err
 	}
-	docs := make(map[string]*clientDoc, len(ids))
-	for i, k := range found {
-		c, err := decode[clientDoc](k)
-		if err != nil {
-			return nil, now, err
-		}
-		docs[ids[i]] = pick(c != nil, c, &clientDoc{})
+	docs = make(map[string]*clientDoc, len(ids))
+	for i, id := range ids {
+		c, errClient := decode[clientDoc](found[i])
+		docs[id], err = pick(c != nil, c, &clientDoc{}), errors.Join(err, errClient)
+		e.cache.put(keys[i], found[i])
 	}
-	return docs, now, nil
+	return docs, found[len(ids):], now, err
 }
 
 // Forgive lets an agent ("" all of them) ask again: its questions of this hour don't count any more.
@@ -208,7 +209,7 @@ func (s *Store) Forgive(ctx context.Context, agent string) error {
 
 // Lost names the clients of which the store has lost what it knew, as long as the owner has not accepted that.
 func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
-	docs, _, err := s.engine.clientDocs(ctx, s.engine.read)
+	docs, _, _, err := s.engine.readWithClients(ctx, s.engine.read)
 	for id, c := range docs {
 		if c.Lost || c.isLoss(s.engine.file.epoch(id)) {
 			lost = append(lost, id)

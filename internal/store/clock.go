@@ -46,7 +46,7 @@ func (c *clock) saw(reply, before time.Time, turn int) {
 	case turn != c.turn:
 	case reply.Add(slack).Before(before):
 		c.behind, c.lowest = true, reply
-	case reply.After(c.newest):
+	case !reply.Before(c.newest):
 		c.newest, c.at = reply, time.Now()
 	}
 }

@@ -57,6 +57,7 @@ type Conversation struct {
 	Epoch   string                 `json:"epoch,omitzero"`   // of the store in which it was written
 	Written time.Time              `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
 
+	key     string // of its document
 	era     int64
 	lost    bool // what was known of it is gone
 	changed bool // it is to be written, and its maps are its own

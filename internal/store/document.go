@@ -44,8 +44,9 @@ type known struct {
 	version string // in the backend; "": it is not there
 	count   uint64 // how often it was written
 	until   int64  // Unix milliseconds; 0: for good
-	data    []byte
-	value   any  // what data says; nil: not read yet
+	data    []byte // nil: it was read
+	size    int
+	value   any  // what it says; nil: it was not read yet
 	lost    bool // the backend has an older one, or none: count and value are those that were seen
 }
 
@@ -98,7 +99,7 @@ func decode[T any](k *known) (*T, error) {
 		if err := json.Unmarshal(k.data, value); err != nil {
 			return nil, fmt.Errorf("store: a document can't be read: %w", err)
 		}
-		k.value = value
+		k.value, k.size, k.data = value, len(k.data), nil
 	}
 	value, _ := k.value.(*T)
 	return value, nil
@@ -120,7 +121,7 @@ type remembered struct {
 
 // Bounds of the cache.
 const (
-	mostDocuments = 50_000
+	mostDocuments = 20_000
 	mostBytes     = 64 << 20
 )
 
@@ -157,7 +158,7 @@ func (c *cache) put(key string, k *known) {
 		c.remove(e)
 	}
 	c.known[key] = c.order.PushFront(&remembered{key, k})
-	c.size += len(k.data)
+	c.size += k.size
 	for len(c.known) > mostDocuments || c.size > mostBytes && len(c.known) > 1 {
 		c.remove(c.order.Back())
 	}
@@ -166,5 +167,5 @@ func (c *cache) put(key string, k *known) {
 func (c *cache) remove(e *list.Element) {
 	r := c.order.Remove(e).(*remembered) //nolint:errcheck,forcetypeassert // as above
 	delete(c.known, r.key)
-	c.size -= len(r.known.data)
+	c.size -= r.known.size
 }

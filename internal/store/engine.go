@@ -105,7 +105,7 @@ func (e *engine) commit(ctx context.Context, t *Tx, write bool) (moved []Doc, do
 		if d.Data, err = seal(e.key, n.key, k.version, k.count, k.until, n.write); err != nil {
 			return nil, false, err
 		}
-		k.data = d.Data[headerSize:]
+		k.size = len(d.Data)
 		c.Write, written = append(c.Write, d), append(written, k)
 	}
 	if len(c.Write) > 0 {
@@ -154,7 +154,8 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 		return k, nil
 	}
 	e.log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
-	return &known{version: k.version, count: was.count, until: was.until, data: was.data, value: was.value, lost: true}, nil
+	return &known{version: k.version, count: was.count, until: was.until,
+		data: was.data, size: was.size, value: was.value, lost: true}, nil
 }
 
 // read reads documents as they are now, once the time is known.
@@ -197,19 +198,9 @@ var timeKey = keyOf("", "time")
 // prepare finds out what time it is and what is known of each client, and deals with a clock that was set back.
 func (e *engine) prepare(ctx context.Context) error {
 	if _, fresh := e.clock.now(); !fresh {
-		keys := []string{timeKey}
-		for _, id := range e.clients() {
-			keys = append(keys, keyOf(id, "client"))
-		}
-		found, now, err := e.fetch(ctx, keys...)
+		_, found, now, err := e.readWithClients(ctx, e.fetch, timeKey)
 		if err != nil {
 			return err
-		}
-		for i, k := range found[1:] {
-			if _, err := decode[clientDoc](k); err != nil {
-				return err
-			}
-			e.cache.put(keys[i+1], k)
 		}
 		kept, err := decode[timeOf](found[0])
 		if err != nil {

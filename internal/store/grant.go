@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,9 @@ import (
 func alwaysKey(client, agent string) string {
 	return keyOf(client, "always/"+hash(strings.ToLower(agent)))
 }
+
+// counts reports whether a grant holds.
+func (t *Tx) counts(g *Grant) bool { return g.Era == t.Era && g.Until.After(t.Now) }
 
 // Always are the grants of an agent that count in all its conversations.
 func (t *Tx) Always(agent string) (*Always, error) {
@@ -21,102 +25,60 @@ func (t *Tx) Always(agent string) (*Always, error) {
 	return &Always{those(found.Grants, t.counts)}, nil
 }
 
-func (t *Tx) counts(g *Grant) bool { return g.Era == t.Era && g.Until.After(t.Now) }
-
-// PutAlways replaces them. Those that are new are of this era.
+// PutAlways replaces them.
 func (t *Tx) PutAlways(agent string, a *Always) {
-	grants := slices.Clone(a.Grants)
-	h := holder{Agent: agent, Always: true, Until: t.Now}
+	grants, until := slices.Clone(a.Grants), t.Now
 	for i := range grants {
 		grants[i].Era = t.Era // those of another era are not given out
-		h.Until = pick(grants[i].Until.After(h.Until), grants[i].Until, h.Until)
+		until = later(until, grants[i].Until)
 	}
-	t.put(alwaysKey(t.of, agent), &Always{grants}, h.Until.Add(time.Minute))
-	if err := t.list(h); err != nil {
+	t.put(alwaysKey(t.of, agent), &Always{grants}, until.Add(time.Minute))
+	if err := t.relist(listGranted, &listed{Agent: agent, Always: true, Until: until}); err != nil {
 		t.failed = err
 	}
 }
 
 // listGrants keeps the list in step of who has grants.
 func (t *Tx) listGrants(c *Conversation) error {
-	h := holder{Key: c.Key, Until: t.Now}
-	for _, g := range c.Grants {
-		h.Until = pick(g.Until.After(h.Until), g.Until, h.Until)
+	until := t.Now
+	for i := range c.Grants {
+		until = later(until, c.Grants[i].Until)
 	}
-	return t.list(h)
-}
-
-func (t *Tx) list(h holder) error {
-	key := listKey(t.of, "granted", h.Key+h.Agent)
-	found, err := get[holders](t, key)
-	if err != nil {
-		return err
-	}
-	var list holders
-	until := h.Until
-	if found != nil {
-		for _, o := range found.Of {
-			if (o.Key != h.Key || o.Agent != h.Agent || o.Always != h.Always) && o.Until.After(t.Now) {
-				list.Of = append(list.Of, o)
-				until = pick(o.Until.After(until), o.Until, until)
-			}
-		}
-	}
-	if h.Until.After(t.Now) {
-		list.Of = append(list.Of, h)
-	}
-	t.put(key, &list, until.Add(time.Minute))
-	return nil
+	return t.relist(listGranted, &listed{Key: c.Key, Until: until})
 }
 
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
-	clients, now, err := s.engine.clientDocs(ctx, s.engine.read)
-	if err != nil {
+	list, now, err := s.engine.listed(ctx, listGranted)
+	if err != nil || len(list) == 0 {
 		return nil, now, err
 	}
-	var of []Given
-	keys, err := listedIn(ctx, s.engine, "granted", func(client string, list *holders) (keys []string) {
-		for _, h := range list.Of {
-			n := Name{Client: client, Key: h.Key}
-			keys = append(keys, pick(h.Always, alwaysKey(client, h.Agent), conversationKey(n)))
-			of = append(of, Given{Conversation: n, Always: h.Always})
-		}
-		return keys
-	})
-	if err != nil || len(keys) == 0 {
-		return nil, now, err
+	keys := make([]string, len(list))
+	for i, l := range list {
+		keys[i] = pick(l.Always, alwaysKey(l.client, l.Agent), conversationKey(Name{l.client, l.Key}))
 	}
-	found, now, err := s.engine.read(ctx, keys...)
-	if err != nil {
-		return nil, now, err
-	}
+	clients, found, now, err := s.engine.readWithClients(ctx, s.engine.read, keys...)
 	var all []Given
 	for i, k := range found {
-		grants, err := grantsOf(k, of[i].Always)
-		if err != nil {
-			return nil, now, err
-		}
+		grants, errGrants := grantsOf(k, list[i].Always)
+		err = errors.Join(err, errGrants)
 		for _, g := range grants {
-			if !k.lost && g.Era == clients[of[i].Conversation.Client].Era && g.Until.After(now) {
-				all = append(all, Given{Grant: g, Conversation: of[i].Conversation, Always: of[i].Always})
+			if g.Era == clients[list[i].client].Era && g.Until.After(now) {
+				all = append(all, Given{Grant: g, Conversation: Name{list[i].client, list[i].Key}, Always: list[i].Always})
 			}
 		}
 	}
-	return all, now, nil
+	return all, now, err
 }
 
 func grantsOf(k *known, always bool) ([]Grant, error) {
+	if k.lost {
+		return nil, nil
+	}
 	if always {
 		a, err := decode[Always](k)
-		if err != nil || a == nil {
-			return nil, err
-		}
-		return a.Grants, nil
+		return pick(a == nil, &Always{}, a).Grants, err
 	}
 	c, err := decode[Conversation](k)
-	if err != nil || c == nil {
-		return nil, err
-	}
-	return c.Grants, nil
+	return pick(c == nil, &Conversation{}, c).Grants, err
 }

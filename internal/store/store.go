@@ -166,7 +166,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.engine.backend.Ready(ctx); err != nil {
 		return err
 	}
-	_, _, err := s.engine.clientDocs(ctx, s.engine.read) // so that a loss is noticed even where no call meets it
+	_, _, _, err := s.engine.readWithClients(ctx, s.engine.read) // so that a loss is noticed even where no call meets it
 	return err
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -187,7 +186,7 @@ func (t *Tx) conversation(n Name, there bool) (*Conversation, error) {
 		c.Raise("", taint.Untrusted, lostCause, t.Now)
 		t.MarkUnseen(lostUnseen)
 	}
-	c.era = t.Era
+	c.era, c.key = t.Era, key
 	c.Grants = those(c.Grants, t.counts)
 	c.Open = those(c.Open, func(o *OpenCard) bool { return o.Era == t.Era && o.Until.After(t.Now) })
 	t.convs = append(t.convs, c)
@@ -251,16 +250,14 @@ func (t *Tx) Join(parent Name, under string) error {
 // finish says what is written of the conversations.
 func (t *Tx) finish() error {
 	for _, c := range t.convs {
-		key := conversationKey(c.Name)
-		k := t.entry(key).known
 		old := !c.Written.IsZero() && t.Now.Sub(c.Written) > rewriteAfter
 		if !c.changed && !old {
 			continue
 		}
 		c.Changed()
 		c.Epoch, c.Written = t.client.Epoch, t.Now
-		t.put(key, c, t.Now.Add(keepLong))
-		if k.version == "" || old {
+		t.put(c.key, c, t.Now.Add(keepLong))
+		if t.entry(c.key).known.version == "" || old {
 			if err := t.addRef(c.Name); err != nil {
 				return err
 			}
@@ -417,8 +414,3 @@ func (t *Tx) Side() (*Side, error) {
 func (t *Tx) PutSide(s *Side) { t.put(t.sideKey(), s, t.Now.Add(keepLong)) }
 
 func (t *Tx) sideKey() string { return keyOf(t.of, "side/"+t.C.Hash()) }
-
-// cardKey is where a card is: whoever can read the store can't tell a code from it.
-func cardKey(key hmac.Key, client, code string) string {
-	return keyOf(client, "card/"+key.Seal("card", code))
-}
