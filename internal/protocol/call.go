@@ -237,15 +237,6 @@ func (c *Context) keys() [4]*string {
 	return [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy}
 }
 
-// canonicalKeys gives the names of sessions and agents their one spelling.
-func (c *Context) canonicalKeys() {
-	for i, key := range c.keys() {
-		if canonical := CanonicalKey(*key); canonical != *key {
-			c.spelled[i], *key = *key, canonical
-		}
-	}
-}
-
 // HideKeys lets the caller choose the name of each session and agent whose spelling, as it was sent, is not its one
 // spelling: a secret in it could no longer be recognised in lower case.
 func (c *Context) HideKeys(key func(sent string) string) {

@@ -30,7 +30,7 @@ type message struct {
 	RequestID string                    `json:"requestId"`
 	Tool      *tool                     `json:"tool"`
 	Context   object[Context]           `json:"context"`
-	Event     about                     `json:"event"`
+	Event     *Event                    `json:"event"`
 	Rest      map[string]jsontext.Value `json:",embed"`
 }
 
@@ -44,86 +44,95 @@ type tool struct {
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is left empty: the body has no say in who
 // signed it.
 func Decode(body []byte) (Call, error) {
-	c, _, err := decodeCall(body, "")
+	c, _, err := decode(body, form{most: MaxBody, tool: true})
 	return c, err
 }
 
 // DecodeNotice reads a call that may say, beside tool, that it is only a notice of a call that will not be asked about.
 func DecodeNotice(body []byte) (c Call, notice bool, err error) {
-	c, value, err := decodeCall(body, "notice")
-	if err == nil && value != nil && json.Unmarshal(value, &notice) != nil {
+	c, value, err := decode(body, form{most: MaxBody, tool: true, more: "notice"})
+	if value != nil && json.Unmarshal(value, &notice) != nil {
 		return Call{}, false, malformed("notice must be true or false.")
 	}
 	return c, notice, err
 }
 
-func decodeCall(body []byte, more string) (c Call, value jsontext.Value, err error) {
-	var m message
-	if c, value, err = m.decode(body, MaxBody, more); err != nil {
-		return Call{}, nil, err
-	}
-	if m.Tool == nil {
-		return Call{}, nil, malformed("tool is missing.")
-	}
-	if err := c.take(m.Tool); err != nil {
-		return Call{}, nil, err
-	}
-	return c, value, nil
-}
-
 // DecodeAbout reads a body of at most so many bytes that is no call: what every body has, and one member of another
 // name, which must be there. The call has no tool then.
 func DecodeAbout(body []byte, most int, member string) (Call, jsontext.Value, error) {
-	var m message
-	c, value, err := m.decode(body, most, member)
-	switch {
-	case err != nil:
-		return Call{}, nil, err
-	case m.Tool != nil:
-		return Call{}, nil, errNoMember
-	case value == nil:
-		return Call{}, nil, malformed(member + " is missing.")
+	c, value, err := decode(body, form{most: most, more: member})
+	if err == nil && value == nil {
+		err = malformed(member + " is missing.")
 	}
-	return c, value, nil
+	return c, value, err
+}
+
+// form is what a body is made of, beside what all bodies have.
+type form struct {
+	most  int    // bytes
+	tool  bool   // it is a call
+	more  string // the name of a member that only such bodies have
+	event *Event // nil: none
 }
 
 var errNoMember = malformed("The body has a member that is not part of the protocol.")
 
 // decode reads a body, and gives the member that only some bodies have.
-func (m *message) decode(body []byte, most int, more string) (c Call, value jsontext.Value, err error) {
-	if err := checkLimits(body, most); err != nil {
+func decode(body []byte, f form) (c Call, more jsontext.Value, err error) {
+	m := message{Event: f.event}
+	if err := checkLimits(body, f.most); err != nil {
 		return Call{}, nil, err
 	}
-	if err := json.Unmarshal(body, m, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(body, &m, json.RejectUnknownMembers(true)); err != nil {
 		return Call{}, nil, explain(err)
 	}
 	for name := range m.Rest {
-		if name != more || more == "" {
+		if name != f.more || name == "" {
 			return Call{}, nil, errNoMember
 		}
 	}
-	sent, isTime := parseTime(m.Timestamp)
-	switch {
+	c = Call{RequestID: m.RequestID, Context: m.Context.Is, Body: sha256.Sum256(body)}
+	var isTime bool
+	invisible := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	switch c.Timestamp, isTime = parseTime(m.Timestamp); {
 	case m.Version == nil:
-		return Call{}, nil, malformed("version is missing.")
+		err = malformed("version is missing.")
 	case string(m.Version) != "1":
-		return Call{}, nil, malformed("version must be the number 1.")
+		err = malformed("version must be the number 1.")
 	case m.Timestamp == "":
-		return Call{}, nil, malformed("timestamp is missing.")
-	case !isTime || sent.IsZero():
-		return Call{}, nil, malformed("timestamp must be an RFC 3339 time.")
+		err = malformed("timestamp is missing.")
+	case !isTime || c.Timestamp.IsZero():
+		err = malformed("timestamp must be an RFC 3339 time.")
 	case m.RequestID == "":
-		return Call{}, nil, malformed("requestId is missing.")
-	case len(m.RequestID) > MaxRequestID || !visibleASCII(m.RequestID):
-		return Call{}, nil, malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
+		err = malformed("requestId is missing.")
+	case len(m.RequestID) > MaxRequestID || strings.ContainsFunc(m.RequestID, invisible):
+		err = malformed("requestId must be 1 to 128 visible ASCII characters without spaces.")
+	case !f.tool && m.Tool != nil:
+		err = errNoMember
+	case f.tool:
+		err = c.take(m.Tool)
 	}
-	c = Call{RequestID: m.RequestID, Timestamp: sent, Context: m.Context.Is, Body: sha256.Sum256(body)}
-	c.Context.WaitMs = min(c.Context.WaitMs, MaxWaitMs)
-	c.Context.canonicalKeys()
-	if inKey := agentInKey(c.Context.SessionKey); c.Context.AgentID != "" && inKey != "" && c.Context.AgentID != inKey {
-		return Call{}, nil, malformed("context.agentId contradicts context.sessionKey.")
+	if err == nil {
+		err = c.Context.settle()
 	}
-	return c, m.Rest[more], nil
+	if err != nil {
+		return Call{}, nil, err
+	}
+	return c, m.Rest[f.more], nil
+}
+
+// settle bounds the wait, and gives the names of sessions and agents their one spelling.
+func (c *Context) settle() error {
+	c.WaitMs = min(c.WaitMs, MaxWaitMs)
+	for i, key := range c.keys() {
+		if canonical := CanonicalKey(*key); canonical != *key {
+			c.spelled[i], *key = *key, canonical
+		}
+	}
+	if inKey := agentInKey(c.SessionKey); c.AgentID != "" && inKey != "" && c.AgentID != inKey {
+		return malformed("context.agentId contradicts context.sessionKey.")
+	}
+	return nil
 }
 
 // parseTime is strict where time.Parse is not: it takes an hour of one digit, a comma before the fraction, and an
@@ -139,12 +148,10 @@ func parseTime(s string) (time.Time, bool) {
 	return t, true
 }
 
-func visibleASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
-}
-
 func (c *Call) take(t *tool) error {
 	switch {
+	case t == nil:
+		return malformed("tool is missing.")
 	case t.Name == nil:
 		return malformed("tool.name is missing.")
 	case t.Params == nil:

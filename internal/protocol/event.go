@@ -53,6 +53,8 @@ type Event struct {
 	Hello    Hello
 	Job      Job // a scheduled job that something happened to
 	Answered Answered
+
+	read bool
 }
 
 // Loop is what the events of the agent's loop have.

@@ -56,38 +56,30 @@ func into[T any](part func(*Event) *T) func(*jsontext.Decoder, *Event) error {
 }
 
 // DecodeEvent reads one event. Every error it returns is a [*Malformed].
-func DecodeEvent(name Name, body []byte) (Event, error) {
-	e := Event{Name: name}
-	m := message{Event: about{event: &e, read: events[name]}}
-	if m.Event.read == nil {
+func DecodeEvent(name Name, body []byte) (e Event, err error) {
+	e.Name = name
+	if events[name] == nil {
 		return Event{}, malformed("There is no event of this name.")
 	}
-	call, _, err := m.decode(body, MaxEventBody, "")
-	switch {
-	case err != nil:
+	call, _, err := decode(body, form{most: MaxEventBody, event: &e})
+	if err == nil && !e.read {
+		err = malformed("event is missing.")
+	}
+	if err != nil {
 		return Event{}, err
-	case m.Tool != nil:
-		return Event{}, errNoMember
-	case !m.Event.given:
-		return Event{}, malformed("event is missing.")
 	}
 	e.Call = call
 	return e, nil
 }
 
-// about is the member of a body that holds an event. Other bodies have none.
-type about struct {
-	event *Event
-	read  func(*jsontext.Decoder, *Event) error
-	given bool
-}
-
-func (a *about) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if a.read == nil {
+// UnmarshalJSONFrom reads what an event of this name is made of. Other bodies have no event.
+func (e *Event) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	read := events[e.Name]
+	if read == nil {
 		return errNoMember
 	}
-	a.given = true
-	return a.read(dec, a.event)
+	e.read = true
+	return read(dec, e)
 }
 
 // finish checks what no tag says, and works out what follows from what was sent.

@@ -15,9 +15,8 @@ import (
 // object is an object on the wire, which must not be null. Members that a newer caller may send are passed over, but
 // not one whose name differs from a known one only in case: a reader that folds case would take it for the real one.
 type object[T any] struct {
-	Is    T                  `json:",embed"`
-	Rest  map[string]skipped `json:",embed"`
-	given bool
+	Is   T                  `json:",embed"`
+	Rest map[string]skipped `json:",embed"`
 }
 
 // plain is an object without its methods.
@@ -30,7 +29,6 @@ func (o *object[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(dec, (*plain[T])(o)); err != nil {
 		return err
 	}
-	o.given = true
 	for name := range o.Rest {
 		for _, r := range shapeOf(reflect.TypeFor[T]()) {
 			if strings.EqualFold(r.name, name) {
