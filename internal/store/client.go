@@ -219,13 +219,20 @@ func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
 	return lost, err
 }
 
+// patience is how long a start waits: no call does yet, and the first write to a slow disk may take seconds.
+const patience = 30 * time.Second
+
 // AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again. Those
 // that were met since the loss stay as they are.
 func (s *Store) AcceptLoss(ctx context.Context) error {
 	return s.engine.each(func(client string) error {
-		return s.changeClient(ctx, client, func(t *Tx) {
+		return s.engine.within(ctx, patience, func(t *Tx) error {
+			if err := t.enter(client); err != nil {
+				return err
+			}
 			t.client.Lost = false
 			t.putClient()
+			return nil
 		})
 	})
 }

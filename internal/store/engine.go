@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,11 @@ type entry struct {
 
 // change runs a function until what it rests on still holds, and commits what it says. The last run counts.
 func (e *engine) change(ctx context.Context, run func(t *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, e.wait)
+	return e.within(ctx, e.wait, run)
+}
+
+func (e *engine) within(ctx context.Context, wait time.Duration, run func(t *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if err := e.prepare(ctx); err != nil {
 		return err
@@ -62,7 +67,7 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 		}
 		moved, done, err := e.commit(ctx, t, answer == nil)
 		if done || err != nil {
-			return errors.Join(answer, err)
+			return cmp.Or(answer, err)
 		}
 		if seen == nil {
 			seen = map[string]*known{}

@@ -67,8 +67,8 @@ func (t *Tx) entry(key string) *entry {
 		}
 	}
 	k := t.seen[key]
-	if k == nil {
-		k = t.engine.cache.get(key, t.Now)
+	if later := t.engine.cache.get(key, t.Now); k == nil || later != nil && later.count > k.count {
+		k = later // others of this process have been here meanwhile
 	}
 	if k == nil {
 		k = &known{}

@@ -87,3 +87,43 @@ func cpu() time.Duration {
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r)
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
+
+// BenchmarkContention is a change of one conversation that 64 calls of four processes want to make at the same time.
+func BenchmarkContention(b *testing.B) {
+	server := redistest.Start(b)
+	var stores []*store.Store
+	for range 4 {
+		backend, err := redis.Open(server.URL(), redis.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := store.Open(b.Context(), store.Options{
+			Backend: backend, Key: hmac.Key("key"), Clients: func() []string { return []string{"laptop"} },
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = s.Close() })
+		stores = append(stores, s)
+	}
+	var failed, runs atomic.Int64
+	for b.Loop() {
+		var all sync.WaitGroup
+		for n := range 64 {
+			all.Go(func() {
+				err := stores[n%4].Update(b.Context(), store.Name{Client: "laptop", Key: "one"}, func(t *store.Tx) error {
+					runs.Add(1)
+					t.C.Changed()
+					t.C.Fresh.Count++
+					return nil
+				})
+				if err != nil {
+					failed.Add(1)
+				}
+			})
+		}
+		all.Wait()
+	}
+	b.ReportMetric(float64(failed.Load())/float64(b.N), "failed/op")
+	b.ReportMetric(float64(runs.Load())/float64(b.N)/64, "runs/call")
+}
