@@ -1,7 +1,6 @@
 package protocol_test
 
 import (
-	"encoding/base64"
 	"errors"
 	"os"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -134,41 +132,6 @@ func TestTokensAreReadAndAddedUp(t *testing.T) {
 		if e.Tokens != want || e.LatencyMs != 3 {
 			t.Errorf("%s: %+v, want %+v", usage, e.Tokens, want)
 		}
-	}
-	for _, usage := range []string{`{"input":-1}`, `{"output":1.5}`, `{"total":"7"}`, `{"Total":7}`, `{"cacheRead":99999999999}`, `[]`, `7`} {
-		if _, err := protocol.DecodeEvent(protocol.AfterLLMCall, body(`{"toolCalls":[],"tokenUsage":`+usage+`}`)); err == nil {
-			t.Errorf("%s was taken", usage)
-		}
-	}
-}
-
-func TestWhatIsNotAsItMustBeIsRefused(t *testing.T) {
-	long := strings.Repeat("x", 600)
-	for _, c := range []struct {
-		name  protocol.Name
-		event string
-	}{
-		{protocol.AgentEnd, `null`}, {protocol.AgentEnd, `"x"`}, {protocol.AgentEnd, `{"success":1}`}, {protocol.AgentEnd, `{"Success":true}`},
-		{protocol.LoopIterationStart, `{"iteration":-1}`}, {protocol.LoopIterationStart, `{"iteration":1.5}`}, {protocol.LoopIterationStart, `{"iteration":null}`},
-		{protocol.LoopIterationStart, `{"iteration":99999999999}`},
-		{protocol.AfterToolCall, `{"toolName":""}`}, {protocol.AfterToolCall, `{"toolName":" "}`}, {protocol.AfterToolCall, `{"toolName":"` + long + `"}`},
-		{protocol.AfterToolCall, `{"toolName":"a","origin":"` + long + `"}`}, {protocol.AfterToolCall, `{"toolName":"a","origin":"a\nb"}`},
-		{protocol.AfterToolCall, `{"toolName":"a","contentHash":"sha256:AB"}`}, {protocol.AfterToolCall, `{"toolName":"a","fingerprints":["x:0123456789abcdef"]}`},
-		{protocol.AfterToolCall, `{"toolName":"a","fingerprints":"` + base64.StdEncoding.EncodeToString(make([]byte,
-			8*(lineage.MaxTokens+1))) + `"}`},
-		{protocol.BeforeLLMCall, `{"tools":{}}`}, {protocol.BeforeLLMCall, `{"tools":[{}]}`}, {protocol.BeforeLLMCall, `{"tools":[{"name":7}]}`}, {protocol.BeforeLLMCall, `{"tools":[],"systemPrompt":7}`},
-		{protocol.AfterLLMCall, `{"toolCalls":[{"name":"a","arguments":"{}"}]}`}, {protocol.AfterLLMCall, `{"toolCalls":[{"name":"a","Arguments":{}}]}`},
-		{protocol.BeforeResponseEmit, `{"content":{}}`}, {protocol.SubagentSpawned, `{"childSessionKey":""}`}, {protocol.SubagentSpawned, `{"childSessionKey":"a\u0000b"}`},
-		{protocol.BeforeToolCall, `{}`}, {"nothing", `{}`},
-	} {
-		_, err := protocol.DecodeEvent(c.name, body(c.event))
-		m, ok := errors.AsType[*protocol.Malformed](err)
-		if !ok || !strings.HasSuffix(m.Reason, ".") || strings.Contains(m.Reason, "xxx") {
-			t.Errorf("%s %.80s: got %v", c.name, c.event, err)
-		}
-	}
-	if _, err := protocol.DecodeEvent(protocol.AgentEnd, body(strings.Repeat(`[`, 200)+strings.Repeat(`]`, 200))); err == nil {
-		t.Error("nesting is not bounded")
 	}
 }
 
