@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
@@ -289,11 +289,14 @@ func (l *locks) of(key string) chan struct{} {
 	return l.some[maphash.String(l.seed, key)%uint64(len(l.some))]
 }
 
-// each calls do for each client, and goes on where one fails.
+// each calls do for each client, all at the same time.
 func (e *engine) each(do func(client string) error) error {
-	var failed []error
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(e.clients()))) {
-		failed = append(failed, do(id))
+	ids := e.clients()
+	failed := make([]error, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		all.Go(func() { failed[i] = do(id) })
 	}
+	all.Wait()
 	return errors.Join(failed...)
 }
