@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,7 +72,7 @@ func (c *AuditVerifyCmd) verify(a *app, r *found, b *book, key hmac.Key) error {
 	if bad, ok := errors.AsType[*record.BadLine](err); ok {
 		return &failure{
 			fmt.Sprintf("%s: %v", b.name(bad.File), bad),
-			fmt.Sprintf("%s before it are intact; compare with a copy, and keep the files as they are", count(rep.Lines, "line")),
+			count(rep.Lines, "line") + " before it are intact; compare with a copy, and keep the files as they are",
 		}
 	}
 	if err != nil {
@@ -126,12 +125,14 @@ func (c *AuditVerifyCmd) print(a *app, b *book, r record.Report) error {
 	}
 	switch {
 	case r.Before > 0 && r.Removed:
-		a.printf("note: the record begins with entry %d: what was before it was removed, as audit.keep says\n", r.Before+1)
+		a.printf("note: the record begins with entry %d: what was before it was removed, as audit.keep says\n",
+			r.Before+1)
 	case r.Before > 0:
 		a.printf("note: this begins with entry %d: what comes before it was not looked at\n", r.Before+1)
 	}
 	if r.Repairs > 0 {
-		a.printf("note: %s; read them with `verifier audit show --kind repair`\n", approval.Count(r.Repairs, "repair is noted", "repairs are noted"))
+		a.printf("note: %s; read them with `verifier audit show --kind repair`\n",
+			approval.Count(r.Repairs, "repair is noted", "repairs are noted"))
 	}
 	if r.Unfinished {
 		a.printf("note: the last line is not finished: a write was interrupted, or is going on\n")
@@ -174,10 +175,8 @@ func (c *AuditShowCmd) Run(a *app) error {
 		return err
 	}
 	for _, b := range r.books {
-		for _, path := range b.files {
-			if err := c.show(a, path, filter); err != nil {
-				return err
-			}
+		if err := c.show(a, &b, filter); err != nil {
+			return err
 		}
 	}
 	if c.Auditor {
@@ -186,20 +185,15 @@ func (c *AuditShowCmd) Run(a *app) error {
 	return nil
 }
 
-// show prints one file.
-func (c *AuditShowCmd) show(a *app, path string, filter record.Filter) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return unreadable(err)
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	for entry, err := range record.Read(f) {
+// show prints one record.
+func (c *AuditShowCmd) show(a *app, b *book, filter record.Filter) error {
+	for entry, err := range record.Since(b.files, filter.Since, nil) {
 		if bad, ok := errors.AsType[*record.BadLine](err); ok {
-			a.warnf("warning: %s: %v; `verifier audit verify` says more\n", path, bad)
+			a.warnf("warning: %s: a line %s; `verifier audit verify` says more\n", bad.File, bad.Reason)
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return unreadable(err)
 		}
 		if !filter.Match(entry.Entry) {
 			continue

@@ -229,7 +229,7 @@ func hintOf(err error) string {
 	if s, ok := errors.AsType[*config.StateError](err); ok {
 		return s.Hint
 	}
-	if o, ok := errors.AsType[*record.OpenError](err); ok {
+	if o, ok := errors.AsType[*record.Refusal](err); ok {
 		return o.Hint
 	}
 	return ""

@@ -64,7 +64,8 @@ func (f *recordFlags) find(a *app, named []string) (*found, error) {
 	}
 	for i := range r.books {
 		b := &r.books[i]
-		b.current = state != nil && same(filepath.Dir(b.path), filepath.Dir(own)) && filepath.Base(b.path) == filepath.Base(own)
+		b.current = state != nil && filepath.Base(b.path) == filepath.Base(own) &&
+			same(filepath.Dir(b.path), filepath.Dir(own))
 	}
 	return r, nil
 }

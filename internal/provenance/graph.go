@@ -163,7 +163,8 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 		b.g.Calls = false
 		for i := range p.Sources {
 			f := &p.Sources[i]
-			n := b.node(cmp.Or(kinds[f.Kind], History), level(f.Trust), &record.Part{Tool: f.Tool, Hash: f.Hash, Size: f.Size})
+			from := record.Part{Tool: f.Tool, Hash: f.Hash, Size: f.Size}
+			n := b.node(cmp.Or(kinds[f.Kind], History), level(f.Trust), &from)
 			if f.Count > 1 {
 				b.metadata(n).Count = f.Count
 			}
@@ -207,7 +208,8 @@ func (b *builder) node(k Kind, trust taint.Level, p *record.Part) int {
 	n := Node{ID: string(k) + "_" + strconv.Itoa(b.counts[k]), Kind: k, Trust: trust}
 	if p != nil {
 		n.Tool, n.Iteration, n.ContentHash = p.Tool, p.Iteration, p.Hash
-		if m := (Metadata{Label: p.Label, Model: p.Model, Size: p.Size, DurationMs: p.DurationMs, Error: p.Failed}); m != (Metadata{}) {
+		m := Metadata{Label: p.Label, Model: p.Model, Size: p.Size, DurationMs: p.DurationMs, Error: p.Failed}
+		if m != (Metadata{}) {
 			n.Metadata = &m
 		}
 	}
@@ -271,7 +273,8 @@ func (b *builder) decided(e *record.Entry, p *record.Part) {
 // calls, each iteration is one, and without iterations each call.
 func (b *builder) call(e *record.Entry, p *record.Part, allowed bool) int {
 	b.catchUp(level(e.Level))
-	if b.llm < 0 || b.g.Calls && (p.Iteration == nil || b.g.Nodes[b.llm].Iteration == nil || *p.Iteration != *b.g.Nodes[b.llm].Iteration) {
+	same := func(was *int) bool { return was != nil && p.Iteration != nil && *was == *p.Iteration }
+	if b.llm < 0 || b.g.Calls && !same(b.g.Nodes[b.llm].Iteration) {
 		b.ask(taint.System, &record.Part{Iteration: p.Iteration})
 	}
 	trust, by := b.g.Nodes[b.llm].Trust, b.worst

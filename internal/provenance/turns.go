@@ -166,6 +166,9 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 			return idle > most || bytes.Contains(raw, mark) || ctx.Err() != nil
 		}
 		for l, err := range record.Since(files, from, want) {
+			if _, bad := errors.AsType[*record.BadLine](err); bad {
+				continue
+			}
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return nil, false, err
 			}

@@ -15,8 +15,8 @@
 // nothing removed unless the owner says how many files to keep, and then the record says so first.
 //
 // All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
-// the line survives the death of the process, not that of the machine; [Options.SyncEach] adds fdatasync. A failed
-// write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the next
+// the line survives the death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A
+// failed write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the next
 // Append tries again, so that a full disk needs no restart once there is space.
 //
 // What the package refuses: to open a file that others may read, that another process has open, that was begun with

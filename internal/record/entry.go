@@ -60,8 +60,8 @@ type Entry struct {
 	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
-	Asked     string         `json:"asked,omitzero"`             // of a decision: the digest of the call as it was asked about, where a person changed its arguments
-	Edited    string         `json:"edited,omitzero"`            // of an answer: the digest of the call that the person made of it
+	Asked     string         `json:"asked,omitzero"`             // of a decision, where a person changed the call: the digest asked about
+	Edited    string         `json:"edited,omitzero"`            // of an answer: the digest of the call that it made
 	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
 	Level     string         `json:"level,omitzero"`             // trust when the call came
 	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it
@@ -69,7 +69,7 @@ type Entry struct {
 	Source    string         `json:"source,omitzero"`            // what the trust level came from
 	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
 	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
-	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person, scope…; of a question, the rule that asks
+	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person…; of a question, the rule that asks
 	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
 	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
 	Auditor   string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none
@@ -118,7 +118,7 @@ type Part struct {
 	Iteration  *int     `json:"iteration,omitzero"`
 	Trust      string   `json:"trust,omitzero"`   // what it is worth; of a call that was allowed: what it brings in
 	Birth      string   `json:"birth,omitzero"`   // of a decision: the level at which its run started
-	Tainted    bool     `json:"tainted,omitzero"` // of a call that was blocked: at a better level it would not have been
+	Tainted    bool     `json:"tainted,omitzero"` // of what was blocked: at a better level it would not have been
 	Reason     string   `json:"reason,omitzero"`  // of what was blocked
 	Label      string   `json:"label,omitzero"`   // what it is called in a sentence: "web_fetch example.com"
 	Model      string   `json:"model,omitzero"`
@@ -174,16 +174,36 @@ func (p *Part) texts(list []*string) []*string {
 	return list
 }
 
-// kinds are those that callers may write.
-var kinds = []Kind{
-	KindStart, KindStop, KindDecision, KindAsked, KindAnswer, KindDelivery, KindLock, KindReset, KindPause, KindResume,
-	KindRevoke, KindConsent, KindEvent, KindGraph, KindNote,
+// hide hides secrets in the entry. Its lists are copied: the caller keeps its own.
+func (e *Entry) hide(hide func(texts ...*string)) {
+	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
+	texts := []*string{
+		&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason,
+	}
+	if e.Kind != KindStart { // its note is our own version, which looks like a key
+		texts = append(texts, &e.Note)
+	}
+	for _, list := range [][]string{e.Why, e.Origins} {
+		for i := range list {
+			texts = append(texts, &list[i])
+		}
+	}
+	if e.Part != nil {
+		p := e.Part.clone()
+		e.Part = &p
+		texts = p.texts(texts)
+	}
+	sent := e.Sent
+	hide(texts...)
+	if e.Sent != sent {
+		e.Tool = e.Sent // it is the same in small letters
+	}
 }
 
 // check refuses what only the log may write, and what no reader would know how to read.
 func (e *Entry) check() error {
 	switch {
-	case !slices.Contains(kinds, e.Kind):
+	case e.Kind == "" || e.Kind == KindBegin || e.Kind == KindRepair:
 		return fmt.Errorf("record: no caller writes entries of the kind %q", e.Kind)
 	case e.Begin != nil || e.Lost != nil || e.Removed != 0:
 		return fmt.Errorf("record: %q entry with the log's own members", e.Kind)
@@ -193,22 +213,17 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// normalise puts every time in UTC, in a copy: the caller's people stay as
-// they are.
+// normalise puts every time in UTC, in a copy: the caller's people stay as they are.
 func (e *Entry) normalise(now time.Time) {
 	if e.At.IsZero() {
 		e.At = now
 	}
-	e.At = e.At.UTC()
-	if len(e.Params) == 0 {
-		e.Params = nil
-	}
-	if len(e.People) == 0 {
-		return
-	}
-	e.People = slices.Clone(e.People)
+	e.At, e.People = e.At.UTC(), slices.Clone(e.People)
 	for i := range e.People {
 		e.People[i].At = e.People[i].At.UTC()
+	}
+	if len(e.Params) == 0 {
+		e.Params = nil
 	}
 }
 

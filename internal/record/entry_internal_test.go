@@ -40,7 +40,7 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	}
 	mustClose(t, l)
 	verifies(t, path, nil)
-	for line := range Read(bytes.NewReader(contents(t, fileName(path, 1)))) {
+	for line := range Since(files(t, path), time.Time{}, nil) {
 		if line.Kind == KindNote && !reflect.DeepEqual(line.Entry, e) {
 			t.Errorf("read %+v\nwant %+v", line.Entry, e)
 		}
@@ -102,7 +102,7 @@ func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 	}
 	verifies(t, path, nil)
 	decisions := 0
-	for line := range Read(bytes.NewReader(text)) {
+	for line := range Since(files(t, path), time.Time{}, nil) {
 		if line.Kind == KindNote && len(line.Why)+len(line.Origins) > 0 {
 			t.Errorf("a note says what another entry does: %+v", line)
 		}

@@ -17,19 +17,10 @@ type Rotation struct {
 	Keep  int   // how many files stay besides the one that is written; 0: all of them
 }
 
-// numbered is a file of a record.
-type numbered struct {
-	number int
-	path   string
-}
-
-// leastDigits keeps names in order for people; there may be more.
-const leastDigits = 6
-
 // fileName is where the file of a number is, of the record at path: record-000001.jsonl for record.jsonl.
 func fileName(path string, number int) string {
 	ext := filepath.Ext(path)
-	return fmt.Sprintf("%s-%0*d%s", strings.TrimSuffix(path, ext), leastDigits, number, ext)
+	return fmt.Sprintf("%s-%06d%s", strings.TrimSuffix(path, ext), number, ext)
 }
 
 // headName is where the head of the record at path is.
@@ -40,50 +31,33 @@ func Base(path string) (base string, number int) {
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(path, ext)
 	i := strings.LastIndexByte(stem, '-')
-	if i < 0 {
-		return path, 0
-	}
 	n, err := strconv.Atoi(stem[i+1:])
-	if base = stem[:i] + ext; err != nil || n < 1 || fileName(base, n) != path {
+	if i < 0 || err != nil || n < 1 || fileName(stem[:i]+ext, n) != path {
 		return path, 0
 	}
-	return base, n
-}
-
-// list finds the files of the record at path, in their order.
-func list(path string) ([]numbered, error) {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	var out []numbered
-	for _, e := range entries {
-		at := filepath.Join(filepath.Dir(path), e.Name())
-		if base, n := Base(at); n > 0 && base == filepath.Clean(path) {
-			out = append(out, numbered{n, at})
-		}
-	}
-	slices.SortFunc(out, func(a, b numbered) int { return a.number - b.number })
-	return out, nil
+	return stem[:i] + ext, n
 }
 
 // Files lists the files of the record at path, in the order of its chain. There is an error where there is none.
 func Files(path string) ([]string, error) {
-	found, err := list(path)
-	if err == nil && len(found) == 0 {
+	dir, path := filepath.Dir(path), filepath.Clean(path)
+	entries, err := os.ReadDir(dir)
+	var out []string
+	for _, e := range entries {
+		at := filepath.Join(dir, e.Name())
+		if base, n := Base(at); n > 0 && base == path {
+			out = append(out, at)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		_, m := Base(a)
+		_, n := Base(b)
+		return m - n
+	})
+	if err == nil && len(out) == 0 {
 		err = &fs.PathError{Op: "open", Path: fileName(path, 1), Err: fs.ErrNotExist}
 	}
-	var out []string
-	for _, f := range found {
-		out = append(out, f.path)
-	}
 	return out, err
-}
-
-// createFile makes a new file, for its owner alone.
-func createFile(path string) (disk, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
-	return file{f}, err
 }
 
 // openFile opens a file that nobody but its owner may read, or makes it. Records are appended to, so that a file made
@@ -105,13 +79,4 @@ func openFile(path string, flag int) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// syncDir makes sure that the names in a directory survive a power cut.
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -4,7 +4,6 @@ import (
 	stdhmac "crypto/hmac"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -58,28 +57,15 @@ func (h Head) write(f *os.File) error {
 	return f.Truncate(int64(len(text)) + 1)
 }
 
-// readHead reads what is in the file; nil: nothing.
-func readHead(f *os.File) (*Head, error) {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxBegin))
-	if err != nil || len(text) == 0 {
-		return nil, err
-	}
-	h := new(Head)
-	if err := json.Unmarshal(text, h); err != nil {
-		return nil, errors.New("it is damaged")
-	}
-	return h, nil
-}
-
 // HeadBeside is the head that was kept beside the record at path; nil: there is none.
 func HeadBeside(path string) (*Head, error) {
-	f, err := os.Open(headName(path))
-	if err != nil {
+	text, err := os.ReadFile(headName(path))
+	if len(text) == 0 || err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	return readHead(f)
+	h := new(Head)
+	return h, json.Unmarshal(text, h)
 }

@@ -7,9 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
-	"slices"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -47,10 +48,10 @@ func newChain(key hmac.Key) (chain, error) {
 	return chain{stdhmac.New(sha256.New, secret)}, nil
 }
 
-// over is the MAC of a line's body behind the one with the MAC prev, "" where it is the first.
+// over is the MAC of a line's body behind the line with the MAC prev, "" where it is the first.
 func (c chain) over(prev string, body []byte) string {
 	c.mac.Reset()
-	c.mac.Write([]byte(prev + "\n"))
+	c.mac.Write(append([]byte(prev), '\n'))
 	c.mac.Write(body)
 	return hex.EncodeToString(c.mac.Sum(nil)[:macLen/2])
 }
@@ -61,8 +62,7 @@ func (c chain) add(buf []byte, seq uint64, prev string, text []byte) ([]byte, st
 	buf = strconv.AppendUint(append(buf, `{"seq":`...), seq, 10)
 	buf = append(append(buf, ','), text[1:len(text)-1]...)
 	mac := c.over(prev, buf[start:])
-	buf = append(append(append(buf, macOpen...), mac...), macClose+"\n"...)
-	return buf, mac
+	return append(append(append(buf, macOpen...), mac...), macClose+"\n"...), mac
 }
 
 // follows reports whether raw, a line without its newline, is one that the key's owner wrote behind the line with the
@@ -84,7 +84,8 @@ func cut(raw []byte) (body []byte, mac string) {
 
 // encode makes an entry the text of a line. Params stay as they came, without their white space. Where something is
 // not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the call.
-func (e *Entry) encode() ([]byte, error) {
+func (e *Entry) encode(now time.Time) ([]byte, error) {
+	e.normalise(now)
 	text, err := json.Marshal(e, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		text, err = json.Marshal(e, jsontext.AllowInvalidUTF8(true))
@@ -92,33 +93,10 @@ func (e *Entry) encode() ([]byte, error) {
 	if err == nil && headLen+len(text)+tailLen >= MaxLine {
 		err = ErrTooLong
 	}
-	return text, err
-}
-
-// hide hides secrets in the entry. Its lists are copied: the caller keeps its own.
-func (e *Entry) hide(hide func(texts ...*string)) {
-	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
-	texts := []*string{
-		&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason,
+	if err != nil {
+		return nil, fmt.Errorf("record: encode: %w", err)
 	}
-	if e.Kind != KindStart { // its note is our own version, which looks like a key
-		texts = append(texts, &e.Note)
-	}
-	for _, list := range [][]string{e.Why, e.Origins} {
-		for i := range list {
-			texts = append(texts, &list[i])
-		}
-	}
-	if e.Part != nil {
-		p := e.Part.clone()
-		e.Part = &p
-		texts = p.texts(texts)
-	}
-	sent := e.Sent
-	hide(texts...)
-	if e.Sent != sent {
-		e.Tool = e.Sent // it is the same in small letters
-	}
+	return text, nil
 }
 
 // line is a line as it is read. The entry's members are beside its own, as in the file.

@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+//go:build unix
 
 package record
 
@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// lock takes the file for this open file description alone. The kernel lets go of it when the process dies, however
-// it dies.
+// lock takes the file for this process alone. The kernel lets go of it when the process dies, however it dies.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -18,7 +17,7 @@ func lock(f *os.File) error {
 	return err
 }
 
-// unlock lets go of the lock by name. A process that somebody starts at this moment has a copy of the file until it
+// unlock lets go of the lock by name. A process that is being started at this moment has a copy of the file until it
 // runs its program, and would keep it.
 func unlock(f *os.File) error {
 	return errors.Join(os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN)), f.Close())

@@ -22,21 +22,20 @@ var (
 	ErrSlow = errors.New("record: the disk is too slow to keep the record")
 
 	// ErrGone says that the file isn't there any more, or does not end where the log's last line ended.
-	ErrGone = errors.New("record: the record was moved, removed, replaced, cut or written to by something else while in use; put it back, or restart, which notes in the record what is lost")
+	ErrGone = errors.New("record: the record was moved, removed, replaced, cut or written to by something else " +
+		"while in use; put it back, or restart, which notes in the record what is lost")
 )
 
 // DefaultPatience lets a call be denied within half a second of its time where the disk hangs.
 const DefaultPatience = 250 * time.Millisecond
 
-// maxQueued is how many lines wait for a slow disk; more are refused at once.
-const maxQueued = 1024
+const maxQueued = 1024 // lines that wait for a slow disk
 
 // Options says how a log is kept. Only Key is required.
 type Options struct {
 	Key      hmac.Key         // the server's
 	Now      func() time.Time // nil: time.Now
-	Rand     io.Reader        // nil: crypto/rand; for the chain's id
-	SyncEach bool             // Append returns after fdatasync, not after write
+	SyncEach bool             // Append returns after a sync of the file, not after write
 	Patience time.Duration    // how long Append waits for a slow disk; 0: as long as it takes
 	Rotation Rotation         // when the record goes on in a new file
 
@@ -62,7 +61,7 @@ type Log struct {
 	o       Options
 	path    string // without the number
 	repairs []string
-	queue   chan *entry
+	queue   chan *waiting
 	quit    chan struct{} // closed to end the writer
 	ended   chan struct{} // closed when it has
 	closing sync.Once
@@ -76,10 +75,10 @@ type Log struct {
 	kept     uint64 // the number of the last line whose head is beside the record
 }
 
-// entry is one that waits to be written.
-type entry struct {
+// waiting is an entry that is to be written.
+type waiting struct {
 	text []byte
-	left atomic.Bool // its maker has given up, or the writer has it: the first to say so
+	left atomic.Bool // its maker has given up, or the writer has it: who says so first
 	done chan error
 }
 
@@ -96,10 +95,9 @@ func (l *Log) Append(e Entry) error {
 }
 
 func (l *Log) append(e *Entry, patience time.Duration) error {
-	e.normalise(l.o.Now())
-	text, err := e.encode()
+	text, err := e.encode(l.o.Now())
 	if err != nil {
-		return fmt.Errorf("record: encode: %w", err)
+		return err
 	}
 	var enough <-chan time.Time
 	if patience > 0 {
@@ -107,7 +105,7 @@ func (l *Log) append(e *Entry, patience time.Duration) error {
 		defer timer.Stop()
 		enough = timer.C
 	}
-	w := &entry{text: text, done: make(chan error, 1)}
+	w := &waiting{text: text, done: make(chan error, 1)}
 	select {
 	case l.queue <- w:
 	case <-l.ended:
@@ -116,26 +114,19 @@ func (l *Log) append(e *Entry, patience time.Duration) error {
 		return ErrSlow
 	}
 	select {
-	case err := <-w.done:
+	case err = <-w.done:
 		return err
 	case <-l.ended:
+		err = ErrClosed
 	case <-enough:
-		if !w.left.Swap(true) {
-			return ErrSlow // and it will not be written
-		}
-		return l.late(w, ErrSlow)
+		err = ErrSlow
+		w.left.Store(true) // if the writer does not have it yet, it will not be written
 	}
-	return l.late(w, ErrClosed)
-}
-
-// late is what became of an entry that the writer may have had.
-func (l *Log) late(w *entry, otherwise error) error {
 	select {
-	case err := <-w.done:
-		return err
+	case err = <-w.done:
 	default:
-		return otherwise
 	}
+	return err
 }
 
 // Head is the head of what is written, for the caller to keep elsewhere. With SyncEach it never runs ahead of the disk.
@@ -197,14 +188,13 @@ type writer struct {
 	chain  chain
 	id     string // of the chain
 	disk   disk
-	open   func(path string) (disk, error) // makes a new file
-	at     string                          // where the file is
-	number int                             // of the file
-	lines  int                             // that it has
-	seq    uint64                          // of the last line
-	mac    string                          // of the last line
-	size   int64                           // up to and with the last line
-	torn   bool                            // the file may be longer than that
+	at     string // where the file is
+	number int    // of the file
+	lines  int    // that it has
+	seq    uint64 // of the last line
+	mac    string // of the last line
+	size   int64  // up to and with the last line
+	torn   bool   // the file may be longer than that
 	buf    []byte
 }
 
@@ -225,22 +215,20 @@ func (w *writer) run() {
 }
 
 // take writes an entry and all that wait behind it.
-func (w *writer) take(first *entry) {
-	batch := make([]*entry, 0, 1+len(w.queue))
-	for e := first; ; e = <-w.queue {
+func (w *writer) take(first *waiting) {
+	all := []*waiting{first}
+	for n := len(w.queue); n > 0; n-- {
+		all = append(all, <-w.queue)
+	}
+	var texts [][]byte
+	for _, e := range all {
 		if !e.left.Swap(true) {
-			batch = append(batch, e)
-		}
-		if len(batch) == cap(batch) || len(w.queue) == 0 {
-			break
+			texts = append(texts, e.text)
 		}
 	}
-	if len(batch) == 0 {
-		return
-	}
-	err := w.write(batch)
+	err := w.write(texts)
 	w.note(err)
-	for _, e := range batch {
+	for _, e := range all {
 		e.done <- err
 	}
 }
@@ -249,12 +237,11 @@ func (w *writer) take(first *entry) {
 func (w *writer) note(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err = err
-	w.last = Head{Chain: w.id, Seq: w.seq, MAC: w.mac}
+	w.err, w.last = err, Head{Chain: w.id, Seq: w.seq, MAC: w.mac}
 }
 
-// write adds all of the batch, or nothing.
-func (w *writer) write(batch []*entry) error {
+// write puts lines where they belong, all of them or none.
+func (w *writer) write(texts [][]byte) error {
 	if err := w.inPlace(); err != nil {
 		return err
 	}
@@ -262,45 +249,35 @@ func (w *writer) write(batch []*entry) error {
 		return err
 	}
 	if err := w.turnOver(); err != nil {
-		return err
+		return fmt.Errorf("record: go on in a new file: %w", err)
 	}
-	return w.add(batch)
+	return w.add(texts...)
 }
 
-func (w *writer) add(batch []*entry) error {
+// add appends lines. After a failed sync the kernel may have dropped the pages and forgotten about them, so a second
+// try would prove nothing: all of them count as not written.
+func (w *writer) add(texts ...[]byte) error {
 	buf, seq, mac := w.buf[:0], w.seq, w.mac
-	for _, e := range batch {
+	for _, text := range texts {
 		seq++
-		buf, mac = w.chain.add(buf, seq, mac, e.text)
+		buf, mac = w.chain.add(buf, seq, mac, text)
 	}
 	if w.buf = buf; cap(buf) > 1<<20 {
 		w.buf = nil
 	}
 	w.torn = true
-	if err := writeAll(w.disk, buf, w.o.SyncEach); err != nil {
-		w.heal() //nolint:errcheck // stays torn; the next write heals first
-		return err
-	}
-	w.torn = false
-	w.seq, w.mac, w.size, w.lines = seq, mac, w.size+int64(len(buf)), w.lines+len(batch)
-	return nil
-}
-
-// writeAll writes to the file. After a failed sync the kernel may have dropped the pages and forgotten about them, so a
-// second try would prove nothing: all of it counts as not written.
-func writeAll(d disk, buf []byte, sync bool) error {
-	n, err := d.Write(buf)
+	n, err := w.disk.Write(buf)
 	if err == nil && n < len(buf) {
 		err = io.ErrShortWrite
 	}
+	if err == nil && w.o.SyncEach {
+		err = w.disk.Sync()
+	}
 	if err != nil {
+		w.heal() //nolint:errcheck // stays torn; the next write heals first
 		return fmt.Errorf("record: write: %w", err)
 	}
-	if sync {
-		if err := d.Sync(); err != nil {
-			return fmt.Errorf("record: sync: %w", err)
-		}
-	}
+	w.seq, w.mac, w.size, w.lines, w.torn = seq, mac, w.size+int64(len(buf)), w.lines+len(texts), false
 	return nil
 }
 
@@ -308,10 +285,8 @@ func writeAll(d disk, buf []byte, sync bool) error {
 func (w *writer) inPlace() error {
 	mine, errMine := w.disk.Stat()
 	there, errThere := os.Lstat(w.at)
-	if errMine != nil || errThere != nil || !os.SameFile(mine, there) {
-		return ErrGone
-	}
-	if size := mine.Size(); size < w.size || size > w.size && !w.torn {
+	if errMine != nil || errThere != nil || !os.SameFile(mine, there) ||
+		mine.Size() < w.size || mine.Size() > w.size && !w.torn {
 		return ErrGone
 	}
 	return nil
@@ -338,53 +313,55 @@ func (w *writer) turnOver() error {
 	if r.Bytes <= 0 || w.size < r.Bytes || w.lines < 2 {
 		return nil
 	}
-	at := fileName(w.path, w.number+1)
-	next, err := w.open(at)
+	at, old := fileName(w.path, w.number+1), *w
+	next, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
-		return fmt.Errorf("record: go on in a new file: %w", err)
+		return err
 	}
-	old, before := w.disk, *w
-	w.disk, w.at, w.number = next, at, w.number+1
+	w.disk, w.at, w.number, w.size, w.lines = next, at, w.number+1, 0, 0
 	if err := w.begin(); err != nil {
-		*w = before
+		*w = old
 		return errors.Join(err, next.Close(), os.Remove(at))
 	}
-	old.Close() //nolint:errcheck // it was written, and synced where it had to be
-	w.thin(r.Keep)
+	old.disk.Close() //nolint:errcheck // it was written, and synced where it had to be
+	if r.Keep > 0 {
+		w.thin(r.Keep)
+	}
 	return nil
 }
 
-// begin writes the first line of a new file, which the writer is in by now.
+// begin writes the first line of an empty file.
 func (w *writer) begin() error {
-	e := Entry{Kind: KindBegin, Begin: &Begin{Format: format, Chain: w.id, File: w.number, Prev: w.mac}}
-	e.normalise(w.o.Now())
-	text, err := e.encode()
+	if err := w.own(Entry{Kind: KindBegin, Begin: &Begin{format, w.id, w.number, w.mac}}); err != nil || !w.o.SyncEach {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
 	if err != nil {
 		return err
 	}
-	buf, mac := w.chain.add(nil, w.seq+1, w.mac, text)
-	if err := writeAll(w.disk, buf, w.o.SyncEach); err != nil {
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// own writes an entry of the log's own.
+func (w *writer) own(e Entry) error {
+	text, err := e.encode(w.o.Now())
+	if err != nil {
 		return err
 	}
-	w.seq, w.mac, w.size, w.lines, w.torn = w.seq+1, mac, int64(len(buf)), 1, false
-	if w.o.SyncEach { // its name has to survive a power cut like its lines
-		return syncDir(filepath.Dir(w.at))
-	}
-	return nil
+	return w.add(text)
 }
 
 // thin removes the oldest files beyond those to keep, each after the record says so. What can't be recorded is not
 // removed; what can't be removed is tried again after the next rotation.
 func (w *writer) thin(keep int) {
-	files, err := list(w.path)
-	if err != nil || keep <= 0 {
+	files, err := Files(w.path)
+	if err != nil {
 		return
 	}
-	for _, f := range files[:max(0, len(files)-1-keep)] {
-		e := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: f.number}
-		e.normalise(w.o.Now())
-		text, err := e.encode()
-		if err != nil || w.add([]*entry{{text: text}}) != nil || os.Remove(f.path) != nil {
+	for _, path := range files[:max(0, len(files)-1-keep)] {
+		_, n := Base(path)
+		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
+		if w.own(gone) != nil || os.Remove(path) != nil {
 			return
 		}
 	}

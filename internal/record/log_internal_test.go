@@ -65,7 +65,10 @@ func TestATornEndIsClosedOffAtEveryOffset(t *testing.T) {
 		path := newPath(t)
 		paths, _ := written(t, path, o, "one", "two", "three")
 		last := paths[len(paths)-1]
-		raw := contents(t, last)
+		raw, before := contents(t, last), map[string][]byte{}
+		for _, p := range paths {
+			before[p] = contents(t, p)
+		}
 		whole := splitLines(raw)
 		least := 0
 		if name == "one file" {
@@ -73,7 +76,13 @@ func TestATornEndIsClosedOffAtEveryOffset(t *testing.T) {
 		}
 		for cut := least; cut < len(raw); cut++ {
 			for _, tail := range []string{"", "\x00\x00", "\x00{}\n", "\x00\n\x00\n\x00"} {
-				put(t, last, append(bytes.Clone(raw[:cut]), tail...))
+				for _, p := range files(t, path) {
+					remove(t, p)
+				}
+				before[last] = append(bytes.Clone(raw[:cut]), tail...)
+				for p, text := range before {
+					put(t, p, text)
+				}
 				l, err := Open(path, testOptions())
 				if err != nil {
 					t.Fatalf("%s, %d bytes and %q: %v", name, cut, tail, err)
@@ -137,7 +146,7 @@ func TestOpenRefuses(t *testing.T) {
 			mustClose(t, l)
 			continue
 		}
-		refusal, ok := errors.AsType[*OpenError](err)
+		refusal, ok := errors.AsType[*Refusal](err)
 		if tt.want != nil && (!errors.Is(err, tt.want) || !ok || refusal.Hint == "") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -173,7 +182,7 @@ func TestAppendRefuses(t *testing.T) {
 	path := newPath(t)
 	l := mustOpen(t, path, testOptions())
 	for name, e := range map[string]Entry{
-		"its own kind": {Kind: KindBegin}, "a repair": {Kind: KindRepair}, "no kind": {}, "an unknown kind": {Kind: "x"},
+		"its own kind": {Kind: KindBegin}, "a repair": {Kind: KindRepair}, "no kind": {},
 		"its own member": {Kind: KindNote, Removed: 1}, "another decision": {Kind: KindDecision, Decision: "maybe"},
 		"too long": {Kind: KindNote, Note: strings.Repeat("x", MaxLine)}, "no JSON": {Kind: KindNote, Params: []byte("{")},
 	} {

@@ -10,71 +10,59 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
-// longest is how many characters of one value are printed; the file has all.
-const longest = 400
+// visible is a value as it may be shown: nothing of it can act on a terminal or hide. The file has all of it.
+func visible(s string) string { return text.Visible(s, 400) }
 
 // Sentence renders the entry as one line without its newline:
 //
 //	2026-10-03 14:02:11Z ✗ deny · exec · agent:main:main · external → untrusted · ref 7Q4K
-//
-// Nothing in it can move the cursor, start a line or hide: see visible.
 func (e Entry) Sentence() string {
-	parts := []string{e.At.UTC().Format("2006-01-02 15:04:05Z") + " " + e.mark()}
+	s := e.At.UTC().Format("2006-01-02 15:04:05Z") + " " + e.mark()
+	again := ""
+	if e.Replay {
+		again = "given again"
+	}
 	for _, p := range []string{
-		e.tool(), visible(e.Session), e.levels(), labelled("by", e.By), e.grant(),
-		waited(e.WaitedMs), labelled("error", e.Error), labelled("ref", e.Ref), e.own(),
+		e.tool(), visible(e.Session), e.levels(), labelled("by", e.By), e.grant(), waited("waited ", e.WaitedMs),
+		labelled("error", e.Error), labelled("ref", e.Ref), e.own(), again,
 	} {
 		if p != "" {
-			parts = append(parts, p)
+			s += " · " + p
 		}
 	}
-	if e.Replay {
-		parts = append(parts, "given again")
-	}
-	return strings.Join(parts, " · ")
+	return s
 }
 
-// Print writes the entry for people: its sentence, then indented why, who
-// answered, and with which params.
+// Print writes the entry for people: its sentence, then indented why, who answered, and with which params.
 func Print(w io.Writer, e Entry) error {
 	var b strings.Builder
-	b.WriteString(e.Sentence())
-	b.WriteByte('\n')
+	b.WriteString(e.Sentence() + "\n")
 	for _, s := range e.details() {
-		b.WriteString("    " + s + "\n")
+		if s != "" {
+			b.WriteString("    " + s + "\n")
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (e Entry) details() []string {
-	var d []string
-	for _, w := range e.Why {
-		d = append(d, visible(w))
-	}
-	for _, o := range e.Origins {
-		d = append(d, visible(o))
+func (e Entry) details() (d []string) {
+	for _, list := range [][]string{e.Why, e.Origins} {
+		for _, s := range list {
+			d = append(d, visible(s))
+		}
 	}
 	for _, p := range e.People {
 		d = append(d, p.sentence())
 	}
-	for _, s := range []string{e.changed(), labelled("agent read:", e.Reason), labelled("note:", e.Note), e.params()} {
-		if s != "" {
-			d = append(d, s)
-		}
+	d = append(d, labelled("a person changed the arguments; asked about was the call with the digest", e.Asked),
+		labelled("with other arguments: the call with the digest", e.Edited),
+		labelled("agent read:", e.Reason), labelled("note:", e.Note))
+	params := labelled("params", string(e.Params))
+	if e.Hidden > 0 && params != "" {
+		params += fmt.Sprintf(" (%d hidden)", e.Hidden)
 	}
-	return d
-}
-
-// changed says that the arguments are not those that were asked about, and how to find these.
-func (e Entry) changed() string {
-	switch {
-	case e.Asked != "":
-		return "a person changed the arguments; asked about was the call with the digest " + visible(e.Asked)
-	case e.Edited != "":
-		return "with other arguments: the call with the digest " + visible(e.Edited)
-	}
-	return ""
+	return append(d, params)
 }
 
 func (p Person) sentence() string {
@@ -88,10 +76,7 @@ func (p Person) sentence() string {
 	if !p.At.IsZero() {
 		s += " at " + p.At.UTC().Format("15:04:05Z")
 	}
-	if p.TookMs > 0 {
-		s += " after " + seconds(p.TookMs)
-	}
-	if p.Passkey != "" {
+	if s += waited(" after ", p.TookMs); p.Passkey != "" {
 		s += " with the passkey " + visible(p.Passkey)
 	}
 	return s
@@ -132,13 +117,11 @@ func (e Entry) grant() string {
 	return strings.TrimSpace(visible(e.Scope) + " for " + strconv.Itoa(e.Minutes) + " min")
 }
 
-// own tells what the log's own lines hold, and what a result was: nothing else says that a call ran.
+// own tells what the log's own lines hold, and what came of a call: nothing else says that it ran.
 func (e Entry) own() string {
 	switch {
-	case e.Begin != nil && e.Begin.Prev != "":
-		return "file " + strconv.Itoa(e.Begin.File) + " of " + visible(e.Begin.Chain)
 	case e.Begin != nil:
-		return "record " + visible(e.Begin.Chain)
+		return "file " + strconv.Itoa(e.Begin.File) + " of " + visible(e.Begin.Chain)
 	case e.Removed > 0:
 		return "file " + strconv.Itoa(e.Removed)
 	case e.Part == nil || e.Part.What != PartReturned:
@@ -149,17 +132,6 @@ func (e Entry) own() string {
 	return "ran: the runtime reported its result"
 }
 
-func (e Entry) params() string {
-	if len(e.Params) == 0 {
-		return ""
-	}
-	s := "params " + visible(string(e.Params))
-	if e.Hidden > 0 {
-		s += fmt.Sprintf(" (%d hidden)", e.Hidden)
-	}
-	return s
-}
-
 func labelled(label, value string) string {
 	if value == "" {
 		return ""
@@ -167,20 +139,13 @@ func labelled(label, value string) string {
 	return label + " " + visible(value)
 }
 
-func waited(ms int64) string {
-	if ms == 0 {
+func waited(label string, ms int64) string {
+	if ms <= 0 {
 		return ""
 	}
-	return "waited " + seconds(ms)
-}
-
-func seconds(ms int64) string {
 	d := time.Duration(ms) * time.Millisecond
 	if d > time.Second {
 		d = d.Round(100 * time.Millisecond)
 	}
-	return d.String()
+	return label + d.String()
 }
-
-// visible is a value as it may be shown: nothing of it can act on a terminal or hide.
-func visible(s string) string { return text.Visible(s, longest) }

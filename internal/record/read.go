@@ -20,8 +20,8 @@ var (
 	errLong       = errors.New("line too long")
 )
 
-// scanner cuts a stream into lines. Unlike bufio.Scanner it tells a line without
-// its newline from one with, and survives a line that is too long.
+// scanner cuts a stream into lines. Unlike bufio.Scanner it tells a line without its newline from one with, and
+// survives a line that is too long.
 type scanner struct {
 	r   *bufio.Reader
 	buf []byte
@@ -52,72 +52,67 @@ func (s *scanner) next() ([]byte, error) {
 	}
 }
 
-// Line is an entry and its place.
+// Line is an entry and its number.
 type Line struct {
-	Number int // in the file, from one
-	Seq    uint64
+	Seq uint64
 	Entry
 }
 
-// Read gives the entries of a record for people to look at. It checks nothing
-// but that a line can be decoded; one that cannot comes as a *[BadLine] and
-// reading goes on. Any other error is the last. For proof there is [VerifyFiles].
-func Read(r io.Reader) iter.Seq2[Line, error] {
+// reader reads one file for people: it checks nothing but that a line can be decoded. For proof there is [VerifyFiles].
+type reader struct {
+	want  func(raw []byte) bool // nil: all
+	yield func(Line, error) bool
+}
+
+// line hands out a line that is wanted. It reports whether there are to be more.
+func (r *reader) line(path string, raw []byte) bool {
+	if len(raw) == 0 || r.want != nil && !r.want(raw) {
+		return true
+	}
+	l, err := parse(raw)
+	if err != nil {
+		return r.yield(Line{}, &BadLine{File: path, Reason: fmt.Sprintf("can't be decoded: %v", err)})
+	}
+	return r.yield(Line{l.Seq, l.Entry}, nil)
+}
+
+// in opens a file for one who reads it, and reports whether there are to be more.
+func (r *reader) in(path string, read func(f *os.File, size int64) (bool, error)) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		r.yield(Line{}, err)
+		return false
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	size, err := f.Seek(0, io.SeekEnd)
+	more := true
+	if err == nil {
+		more, err = read(f, size)
+	}
+	if err != nil {
+		r.yield(Line{}, err)
+	}
+	return more && err == nil
+}
+
+// Backward gives the entries of a record's files from the last to the first, so that a reader of the latest reads no
+// more than that. Only lines that want likes, by their bytes, are decoded; nil likes all. One that can't be is left
+// out: for proof there is [VerifyFiles].
+func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		s := newScanner(r)
-		for n := 1; ; n++ {
-			l, err := s.entry(n)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			var bad *BadLine
-			if !yield(l, err) || err != nil && !errors.As(err, &bad) {
+		r := reader{want, func(l Line, err error) bool {
+			_, bad := errors.AsType[*BadLine](err)
+			return bad || yield(l, err)
+		}}
+		for _, path := range slices.Backward(files) {
+			if !r.in(path, func(f *os.File, size int64) (bool, error) {
+				return backward(f, size, func(_ int64, raw []byte) bool { return r.line(path, raw) })
+			}) {
 				return
 			}
 		}
 	}
 }
-
-func (s *scanner) entry(n int) (Line, error) {
-	raw, err := s.next()
-	if errors.Is(err, errUnfinished) || errors.Is(err, errLong) {
-		return Line{Number: n}, &BadLine{Line: n, Reason: err.Error()}
-	}
-	if err != nil {
-		return Line{Number: n}, fmt.Errorf("record: line %d: %w", n, err)
-	}
-	l, err := parse(raw)
-	if err != nil {
-		return Line{Number: n}, &BadLine{Line: n, Reason: fmt.Sprintf("cannot be decoded: %v", err)}
-	}
-	return Line{Number: n, Seq: l.Seq, Entry: l.Entry}, nil
-}
-
-// Filter picks entries. Zero fields pick all.
-type Filter struct {
-	Since, Until time.Time // from Since, before Until
-	Tool         string    // as judged or as sent
-	Session      string    // session key or session id
-	Agent        string
-	Decision     string
-	Ref          string // in any case: people type it
-	Kind         string
-	Person       string // in any case
-}
-
-// Match reports whether e is one to pick.
-func (f Filter) Match(e Entry) bool {
-	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until)) &&
-		is(f.Tool, e.Tool, e.Sent) &&
-		is(f.Session, e.Session, e.SessionID) &&
-		is(f.Agent, e.Agent) &&
-		is(f.Decision, e.Decision) &&
-		is(f.Kind, string(e.Kind)) &&
-		(f.Ref == "" || strings.EqualFold(f.Ref, e.Ref)) &&
-		(f.Person == "" || slices.ContainsFunc(e.People, func(p Person) bool { return strings.EqualFold(p.Name, f.Person) }))
-}
-
-func is(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
 
 const tailBlock = 64 << 10
 
@@ -131,7 +126,7 @@ func backward(r io.ReaderAt, size int64, each func(end int64, raw []byte) bool) 
 		at -= n
 		block := make([]byte, n, n+int64(len(rest)))
 		if _, err := r.ReadAt(block, at); err != nil && !errors.Is(err, io.EOF) {
-			return false, fmt.Errorf("record: %w", err)
+			return false, err
 		}
 		block = append(block, rest...)
 		for i := bytes.LastIndexByte(block, '\n'); i >= 0; i = bytes.LastIndexByte(block, '\n') {
@@ -141,62 +136,24 @@ func backward(r io.ReaderAt, size int64, each func(end int64, raw []byte) bool) 
 			end, block = at+int64(i)+1, block[:i]
 		}
 		if rest = block; len(rest) > MaxLine {
-			return false, fmt.Errorf("record: %w", errLong)
+			return false, errLong
 		}
 	}
 	return end < 0 || each(end, rest), nil
 }
 
-// Backward gives the entries of a record's files from the last to the first, so that a reader of the latest reads no
-// more than that. Only lines that want likes, by their bytes, are decoded; nil likes all. A line that can't be is
-// passed over: for proof there is [VerifyFiles]. Lines carry no number.
-func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		for _, path := range slices.Backward(files) {
-			goes, err := backwardIn(path, want, yield)
-			if err != nil {
-				yield(Line{}, err)
-			}
-			if err != nil || !goes {
-				return
-			}
-		}
-	}
-}
-
-func backwardIn(path string, want func(raw []byte) bool, yield func(Line, error) bool) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return false, err
-	}
-	return backward(f, size, func(_ int64, raw []byte) bool {
-		if len(raw) == 0 || want != nil && !want(raw) {
-			return true
-		}
-		l, err := parse(raw)
-		return err != nil || yield(Line{Seq: l.Seq, Entry: l.Entry}, nil)
-	})
-}
-
-// Since gives the entries of a record's files that were written at a time or later, in their order, as [Backward] does.
-// It finds the place by the times of lines, and reads nothing of what is before.
+// Since gives the entries of a record's files that were written at a time or later, in their order. A line that can't
+// be read is a *[BadLine], after which there may be more; any other error is the last. It finds the place by the times
+// of lines, and reads nothing of what is before.
 func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		first := len(files) - 1
-		for first > 0 && !startsBefore(files[first], at) {
+		first := len(files)
+		for first > 0 && (first == len(files) || !startsBefore(files[first], at)) {
 			first--
 		}
-		for i := max(0, first); i < len(files); i++ {
-			goes, err := forwardIn(files[i], at, want, yield)
-			if err != nil {
-				yield(Line{}, err)
-			}
-			if err != nil || !goes {
+		r := reader{want, func(l Line, err error) bool { return err == nil && l.At.Before(at) || yield(l, err) }}
+		for _, path := range files[first:] {
+			if !r.in(path, func(f *os.File, size int64) (bool, error) { return r.forward(f, path, size, at) }) {
 				return
 			}
 		}
@@ -213,21 +170,12 @@ func startsBefore(path string, at time.Time) bool {
 	return err == nil && t.Before(at)
 }
 
-func forwardIn(path string, at time.Time, want func(raw []byte) bool, yield func(Line, error) bool) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return false, err
-	}
+// forward finds the place by halves, and reads on from there.
+func (r *reader) forward(f io.ReaderAt, path string, size int64, at time.Time) (bool, error) {
 	from := int64(0)
 	for low, high := int64(0), size; high-low > tailBlock; {
 		middle := low + (high-low)/2
-		t, start, err := timeAt(f, middle)
-		if err == nil && start < high && t.Before(at) {
+		if t, start, err := timeAt(f, middle); err == nil && start < high && t.Before(at) {
 			low, from = middle, start
 		} else {
 			high = middle
@@ -237,14 +185,15 @@ func forwardIn(path string, at time.Time, want func(raw []byte) bool, yield func
 	for {
 		raw, err := s.next()
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errUnfinished):
+		case errors.Is(err, io.EOF):
 			return true, nil
-		case errors.Is(err, errLong), err == nil && want != nil && !want(raw):
-			continue
+		case errors.Is(err, errUnfinished), errors.Is(err, errLong):
+			if !r.yield(Line{}, &BadLine{File: path, Reason: err.Error()}) {
+				return false, nil
+			}
 		case err != nil:
 			return false, err
-		}
-		if l, err := parse(raw); err == nil && !l.At.Before(at) && !yield(Line{Seq: l.Seq, Entry: l.Entry}, nil) {
+		case !r.line(path, raw):
 			return false, nil
 		}
 	}
@@ -270,4 +219,26 @@ func timeAt(r io.ReaderAt, offset int64) (time.Time, int64, error) {
 	}
 	err = json.Unmarshal(raw, &l)
 	return l.At, start, err
+}
+
+// Filter picks entries. Zero fields pick all.
+type Filter struct {
+	Since, Until time.Time // from Since, before Until
+	Tool         string    // as judged or as sent
+	Session      string    // session key or session id
+	Agent        string
+	Decision     string
+	Ref          string // in any case: people type it
+	Kind         string
+	Person       string // in any case
+}
+
+// Match reports whether e is one to pick.
+func (f Filter) Match(e Entry) bool {
+	is := func(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
+	named := func(p Person) bool { return strings.EqualFold(p.Name, f.Person) }
+	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until)) &&
+		is(f.Tool, e.Tool, e.Sent) && is(f.Session, e.Session, e.SessionID) && is(f.Agent, e.Agent) &&
+		is(f.Decision, e.Decision) && is(f.Kind, string(e.Kind)) && (f.Ref == "" || strings.EqualFold(f.Ref, e.Ref)) &&
+		(f.Person == "" || slices.ContainsFunc(e.People, named))
 }

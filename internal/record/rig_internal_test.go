@@ -181,8 +181,8 @@ func (f *faulty) Sync() error {
 func faultyLog(t *testing.T, o Options) (*Log, *faulty, string) {
 	t.Helper()
 	path := newPath(t)
-	w := newWriter(path, o)
-	if err := w.start(); err != nil {
+	w, err := open(path, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	f := &faulty{disk: w.disk}

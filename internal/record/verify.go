@@ -19,23 +19,21 @@ var ErrHead = errors.New("record: the head is not under the record's key")
 type VerifyOptions struct {
 	Key   hmac.Key // the server's, under which the record was written
 	Head  *Head    // nil: lines cut from the end cannot be noticed
-	Whole bool     // the files are all there are: a missing first file is a loss, unless the record says that it was removed
+	Whole bool     // the files are all there are: a missing first file is a loss, unless the record tells why
 }
 
 // Report is what was found, up to the first bad line.
 type Report struct {
-	Files       int
-	Lines       int
-	Entries     int // lines that are not the log's own
-	Repairs     int // notes about the end of the record; read them
-	First, Last time.Time
-	Chain       string
-	HeadChecked bool
-	Unfinished  bool // the last line is: a write was interrupted, or is going on
-
-	Before  uint64 // entries before the first file, which is not looked at; 0: the chain begins in it
-	Removed bool   // the record says that they were removed, as configured
-	Losses  []Loss // what was once seen of the record and is not in it
+	Files, Lines int
+	Entries      int // lines that are not the log's own
+	Repairs      int // notes about the end of the record; read them
+	First, Last  time.Time
+	Chain        string
+	HeadChecked  bool
+	Unfinished   bool   // the last line is: a write was interrupted, or is going on
+	Before       uint64 // entries before the first file, which is not looked at; 0: the chain begins in it
+	Removed      bool   // the record says that they were removed, as configured
+	Losses       []Loss // what was once seen of the record and is not in it
 }
 
 // Loss is a place where the record itself tells that it is not all there.
@@ -46,9 +44,9 @@ type Loss struct {
 	Note string
 }
 
-// BadLine is the first line that is not as it was written.
+// BadLine is a line that is not as it was written.
 type BadLine struct {
-	File   string // its name; empty where there is only one
+	File   string // its name
 	Line   int
 	Reason string
 }
@@ -74,17 +72,16 @@ func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
 // checker walks along a chain.
 type checker struct {
 	Report
-	chain   chain
-	head    *Head
-	seq     uint64 // of the last good line
-	mac     string // of it
-	first   string // the first file
-	began   int    // its number
-	file    string // the one that is being read
-	before  string // the one before it
-	number  int    // of the last begin line
-	lines   int    // good ones in the file
-	removed map[int]bool
+	chain        chain
+	head         *Head
+	seq          uint64 // of the last good line
+	mac          string // of it
+	first        string // the first file
+	began        int    // its number
+	file, before string // the one that is being read, and the one before it
+	number       int    // of the last begin line
+	lines        int    // good ones in the file
+	removed      map[int]bool
 }
 
 func (c *checker) read(path string, last bool) error {
@@ -95,42 +92,40 @@ func (c *checker) read(path string, last bool) error {
 	defer f.Close() //nolint:errcheck // it was only read
 	c.before, c.file, c.lines = c.file, filepath.Base(path), 0
 	s := newScanner(f)
-	for {
-		raw, err := s.next()
-		switch {
-		case errors.Is(err, errUnfinished) && last && c.lines > 0:
-			c.Unfinished = true
-			err = io.EOF
-		case errors.Is(err, errUnfinished):
-			err = c.bad("ends in the middle: the file was cut here, or a write was interrupted")
-		case errors.Is(err, errLong):
-			err = c.bad("is longer than %d bytes", MaxLine)
-		case err == nil:
+	for err == nil {
+		var raw []byte
+		if raw, err = s.next(); err == nil {
 			err = c.line(raw)
 		}
-		if errors.Is(err, io.EOF) {
-			if err = nil; c.lines == 0 {
-				err = c.bad("is missing: the file is empty")
-			}
-			c.Files++
-			return err
-		}
-		if err != nil {
-			return err
-		}
 	}
+	c.Files++
+	c.Unfinished = errors.Is(err, errUnfinished)
+	switch {
+	case errors.Is(err, io.EOF) && c.lines == 0:
+		return c.bad("is missing: the file is empty")
+	case errors.Is(err, io.EOF), c.Unfinished && last && c.lines > 0:
+		return nil
+	case c.Unfinished:
+		return c.bad("ends in the middle: the file was cut here, or a write was interrupted")
+	case errors.Is(err, errLong):
+		return c.bad("is longer than %d bytes", MaxLine)
+	}
+	return err
 }
 
 func (c *checker) bad(reason string, args ...any) error {
 	return &BadLine{File: c.file, Line: c.lines + 1, Reason: fmt.Sprintf(reason, args...)}
 }
 
+func (c *checker) loss(file string, note string, args ...any) {
+	c.Losses = append(c.Losses, Loss{File: file, Line: 1, Note: fmt.Sprintf(note, args...)})
+}
+
 func (c *checker) line(raw []byte) error {
-	if bytes.IndexByte(raw, 0) >= 0 {
-		return c.bad("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
-	}
 	l, err := parse(raw)
 	switch {
+	case bytes.IndexByte(raw, 0) >= 0:
+		return c.bad("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
 	case err != nil:
 		return c.bad("is not valid: %v", err)
 	case l.Begin == nil && c.lines == 0:
@@ -163,37 +158,34 @@ func (c *checker) line(raw []byte) error {
 
 // begin checks that a file goes on where the one before it ended, as its first line says.
 func (c *checker) begin(raw []byte, b *Begin, seq uint64) error {
-	switch _, n := Base(c.file); {
+	_, named := Base(c.file)
+	before, missing := c.number, b.Chain == c.Chain && b.File > c.number+1
+	switch {
 	case b.Format != format:
 		return c.bad("begins a record of format %d, which another version of this program wrote", b.Format)
 	case !c.chain.follows(raw, b.Prev):
 		return c.bad("was begun with another key, or is not as the server wrote it")
-	case n > 0 && n != b.File:
-		return c.bad("is that of file %d of the record, under the name of file %d: files were swapped or renamed", b.File, n)
+	case named > 0 && named != b.File:
+		return c.bad("is that of file %d of the record, under the name of file %d: files were swapped or renamed",
+			b.File, named)
 	case c.head != nil && !c.chain.sealed(*c.head):
 		return ErrHead
-	}
-	before := c.number
-	c.number = b.File
-	switch {
 	case c.Files == 0:
-		c.first, c.began = c.file, b.File
-		if b.Prev != "" {
+		if c.first, c.began = c.file, b.File; b.Prev != "" {
 			c.Before = seq - 1
 		}
-	case b.Prev == "" && b.Chain == c.Chain:
-		return c.bad("begins the record that %s belongs to: it is there twice", c.before)
 	case b.Chain != c.Chain:
-		c.Losses = append(c.Losses, Loss{File: c.file, Line: 1, Note: fmt.Sprintf(
-			"another record begins here: the one before it goes to entry %d, in %s, and what came after that is not there", c.seq, c.before)})
-	case b.File > before+1:
-		return c.bad("is that of file %d, and %s of file %d: what is between is missing, entries %d to %d", b.File, c.before, before, c.seq+1, seq-1)
+		c.loss(c.file, "another record begins here: the one before it goes to entry %d, in %s, and what came after "+
+			"that is not there", c.seq, c.before)
+	case missing:
+		return c.bad("is that of file %d, and %s of file %d: what is between is missing, entries %d to %d",
+			b.File, c.before, before, c.seq+1, seq-1)
 	case seq > c.seq+1:
 		return c.bad("follows entry %d, and %s ends with %d: that file was cut", seq-1, c.before, c.seq)
 	case seq < c.seq+1 || b.Prev != c.mac:
 		return c.bad("does not follow %s as it is now: one of the two was replaced or is there twice", c.before)
 	}
-	c.seq, c.mac, c.Chain = seq-1, b.Prev, b.Chain
+	c.number, c.seq, c.mac, c.Chain = b.File, seq-1, b.Prev, b.Chain
 	return nil
 }
 
@@ -205,12 +197,9 @@ func (c *checker) count(l *line) {
 	if c.First.IsZero() {
 		c.First = l.At
 	}
-	if l.Removed > 0 {
-		c.removed[l.Removed] = true
-	}
-	switch l.Kind { //nolint:exhaustive // the rest are entries
-	case KindBegin:
-	case KindRepair:
+	c.removed[l.Removed] = true
+	switch {
+	case l.Kind == KindRepair:
 		c.Repairs++
 		if l.Lost == nil {
 			return
@@ -220,24 +209,23 @@ func (c *checker) count(l *line) {
 			c.Losses = c.Losses[:n-1]
 		}
 		c.Losses = append(c.Losses, Loss{File: c.file, Line: c.lines, At: l.At, Note: l.Note})
-	default:
+	case l.Kind != KindBegin:
 		c.Entries++
 	}
 }
 
 // end judges what no single line shows.
 func (c *checker) end(whole bool) error {
-	c.Removed = c.removed[c.began-1]
+	c.Removed = c.began > 1 && c.removed[c.began-1]
 	switch {
-	case c.head != nil && c.Files > 0 && c.head.Chain != c.Chain:
-		c.Losses = append(c.Losses, Loss{File: c.file, Line: 1, Note: fmt.Sprintf(
-			"this is not the record that the store has seen, which had %d entries", c.head.Seq)})
+	case c.head != nil && c.head.Chain != c.Chain:
+		c.loss(c.file, "this is not the record that the store has seen, which had %d entries", c.head.Seq)
 	case c.head != nil && c.head.Seq > c.seq:
 		return c.bad("lines %d.. are missing: the store has seen entry %d", c.lines+1, c.head.Seq)
 	}
 	if whole && c.began > 1 && !c.Removed {
-		c.Losses = append([]Loss{{File: c.first, Line: 1, Note: fmt.Sprintf(
-			"is file %d of the record: those before it are gone, and the record does not say that they were removed", c.began)}}, c.Losses...)
+		c.loss(c.first, "is file %d of the record: those before it are gone, and the record does not say that they "+
+			"were removed", c.began)
 	}
 	return nil
 }

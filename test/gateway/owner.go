@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -178,7 +179,7 @@ func (g *Gateway) Recorded() []byte {
 // Entries are all lines of the record.
 func (g *Gateway) Entries() (out []record.Entry) {
 	g.t.Helper()
-	for l, err := range record.Read(bytes.NewReader(g.Recorded())) {
+	for l, err := range record.Since([]string{g.RecordFile()}, time.Time{}, nil) {
 		if err != nil {
 			g.t.Fatal(err)
 		}
