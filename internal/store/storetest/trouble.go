@@ -77,6 +77,72 @@ func contention(b *bench) {
 	b.is("counted", n, 64)
 }
 
+// claims: of 64 calls at four processes that claim the yes of one card at the same time, one gets it.
+func claims(b *bench) {
+	stores := []*store.Store{b.store(), b.store(), b.store(), b.store()}
+	b.card(stores[0], conv("a"), "c1", time.Hour)
+	var claimed atomic.Int64
+	var all sync.WaitGroup
+	for n := range 64 {
+		all.Go(func() {
+			mine := false
+			err := stores[n%len(stores)].Update(b.ctx, conv("a"), func(t *store.Tx) error {
+				c, err := t.Card("c1")
+				if mine = err == nil && !c.Closed; mine {
+					c.Closed, c.Data = true, fmt.Append(nil, n)
+					t.PutCard(c)
+				}
+				return err
+			})
+			if err != nil {
+				b.Error(err)
+			}
+			if mine {
+				claimed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	b.is("claimed", claimed.Load(), int64(1))
+}
+
+// starts: processes that meet an empty store at the same moment agree that it is new.
+func starts(b *bench) {
+	var all sync.WaitGroup
+	for n := range 12 {
+		s := b.store(fmt.Sprint("machine", n))
+		all.Go(func() {
+			err := s.Update(b.ctx, conv(fmt.Sprint(n)), func(t *store.Tx) error {
+				t.C.Raise("", taint.Owner, "its owner", t.Now)
+				return nil
+			})
+			if err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for n := range 12 {
+		s := b.store(fmt.Sprint("machine", n))
+		lost, err := s.Lost(b.ctx)
+		b.must(err)
+		b.is("lost", len(lost), 0)
+		b.is("the level", b.level(s, conv(fmt.Sprint(11-n)), ""), taint.Owner)
+	}
+}
+
+func vanished(b *bench) {
+	s := b.store()
+	b.raise(s, conv("a"), "", taint.Owner)
+	b.raise(s, conv("b"), "", taint.Owner)
+	b.must(s.Update(b.ctx, conv("child"), func(t *store.Tx) error { return t.Join(conv("b"), "") }))
+	b.must(b.Restore(b.ctx, nil, func(key string) bool {
+		return strings.HasSuffix(key, conv("a").Hash()) || strings.HasSuffix(key, conv("b").Hash())
+	}))
+	b.is("one that this process remembers", b.level(s, conv("a"), ""), taint.Untrusted)
+	b.is("one that its child remembers", b.level(b.store(), conv("child"), ""), taint.Untrusted)
+}
+
 // given gives a grant and puts a card, and what still counts of them.
 func (b *bench) given(s *store.Store, id string) {
 	b.Helper()
