@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -52,12 +51,10 @@ const (
 	maxAnswer     = 256 << 10 // bytes of a response
 	answerTokens  = 100       // a verdict and a line
 	thoughtTokens = 1500      // leaves room for models that think before they answer
-	maxRedirects  = 3
 )
 
 // errors that say what went wrong without a word of what was said.
 var (
-	errMoved  = errors.New("auditor: the server sends us to another host")
 	errEmpty  = errors.New("auditor: the server's answer has no message")
 	errUnsent = errors.New("auditor: the server can't be reached")
 	errUnread = errors.New("auditor: what the server answers can't be read, or is too large")
@@ -80,7 +77,9 @@ func NewModel(c ModelConfig) (Model, error) {
 			return nil, errors.New("auditor: the base URL must begin with https:// or http:// and name a host")
 		}
 	}
-	s := &server{ModelConfig: c}
+	// A redirect is not followed: the key and the question would go there too.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s := &server{ModelConfig: c, client: &http.Client{CheckRedirect: stay}}
 	switch c.Kind {
 	case OpenAI:
 		s.url = strings.TrimRight(cmp.Or(c.BaseURL, "https://api.openai.com/v1"), "/") + "/chat/completions"
@@ -89,19 +88,7 @@ func NewModel(c ModelConfig) (Model, error) {
 	default:
 		return nil, fmt.Errorf("auditor: there is no provider %q", c.Kind)
 	}
-	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck // that is what it is
-	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 8, time.Minute
-	s.client = &http.Client{Transport: t, CheckRedirect: sameHost}
 	return s, nil
-}
-
-// sameHost follows a redirect only where it stays with the server that was asked, and as well encrypted: the key and the
-// question would go there too.
-func sameHost(r *http.Request, via []*http.Request) error {
-	if first := via[0].URL; len(via) > maxRedirects || r.URL.Host != first.Host || r.URL.Scheme != first.Scheme {
-		return errMoved
-	}
-	return nil
 }
 
 // request is what either kind of server is asked.
@@ -191,10 +178,7 @@ func (s *server) post(ctx context.Context, ask *request, answer *response) error
 		req.Header.Set("Authorization", "Bearer "+s.Key)
 	}
 	res, err := s.client.Do(req)
-	switch {
-	case errors.Is(err, errMoved):
-		return errMoved
-	case err != nil:
+	if err != nil {
 		return errUnsent
 	}
 	defer res.Body.Close()

@@ -111,16 +111,24 @@ func (e *Event) finish() error {
 	return nil
 }
 
-func (e *Event) finishLoop() error {
+// missing is the member that is not there although its event needs it.
+func (e *Event) missing() string {
 	switch {
 	case e.Name == ContextAssembled && e.Sources == nil:
-		return &wrong{"sources", "is missing"}
+		return "sources"
 	case e.Name == BeforeLLMCall && e.Offered == nil:
-		return &wrong{"tools", "is missing"}
+		return "tools"
 	case e.Name == AfterLLMCall && e.Wanted == nil:
-		return &wrong{"toolCalls", "is missing"}
+		return "toolCalls"
 	case (e.Name == LoopIterationStart || e.Name == LoopIterationEnd) && e.Iteration == nil:
-		return &wrong{"iteration", "is missing"}
+		return "iteration"
+	}
+	return ""
+}
+
+func (e *Event) finishLoop() error {
+	if name := e.missing(); name != "" {
+		return &wrong{name, "is missing"}
 	}
 	for i := range e.Sources {
 		s := &e.Sources[i]
