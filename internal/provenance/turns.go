@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/openclaw-verifier/verifier/internal/record"
 )
 
@@ -97,12 +95,12 @@ func Fewer(sources []record.Source) []record.Source {
 	var first []record.Source
 	for _, s := range sources[:over+1] {
 		s.Hash, s.Size, s.Count = "", 0, 1
-		i := slices.IndexFunc(first, func(f record.Source) bool { return f.Kind == s.Kind && f.Trust == s.Trust && f.Tool == s.Tool })
-		if i < 0 {
+		alike := func(f record.Source) bool { return f.Kind == s.Kind && f.Trust == s.Trust && f.Tool == s.Tool }
+		if i := slices.IndexFunc(first, alike); i >= 0 {
+			first[i].Count++
+		} else {
 			first = append(first, s)
-			continue
 		}
-		first[i].Count++
 	}
 	return append(first, sources[over+1:]...)
 }
@@ -110,14 +108,17 @@ func Fewer(sources []record.Source) []record.Source {
 // Bounds of a look for a turn.
 const (
 	mostEntries = 2000
-	mostBytes   = 256 << 20 // of the record that are gone through without finding anything more
-	afterTheEnd = 1 << 20   // the same once the turn is over
+	idleBytes   = 256 << 20 // of a record that are gone through without finding anything more of the turn
+	endedBytes  = 1 << 20   // the same once the turn is over
+	namedBytes  = 64 << 20  // the latest of a record, in which names other than ids are looked for
 )
 
 // Draw draws a turn from records, each the files of one in their order. It is named by its id, its run or session, the
-// reference of a decision in it or, if ref is not nil, that of its conversation; of several it is the latest. Only the
-// part of a record that can hold it is read, where it is named by its id; for other names the latest of a record.
-func Draw(ctx context.Context, records [][]string, name string, ref func(client, session string) string) (*Graph, error) {
+// reference of a decision in it or, by ref, that of its conversation; of several it is the latest. Of a record only the
+// part is read that can hold it.
+func Draw(
+	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
+) (*Graph, error) {
 	id := strings.ToLower(name)
 	entries, cut, err := collect(ctx, records, id)
 	if err == nil && len(entries) == 0 {
@@ -125,112 +126,86 @@ func Draw(ctx context.Context, records [][]string, name string, ref func(client,
 			entries, cut, err = collect(ctx, records, id)
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(entries) == 0:
+		return nil, ErrUnknown
 	}
-	// Another gateway may have met the run before, and named it by that time.
-	for _, e := range entries {
-		if e.Turn < id {
-			id = e.Turn
-		}
-	}
-	if entries, cut, err = collect(ctx, records, id); err != nil {
-		return nil, err
+	for _, e := range entries { // of several gateways the first to meet the run named it
+		id = min(id, e.Turn)
 	}
 	g := Build(id, entries)
 	g.Cut = cut
 	return g, nil
 }
 
-// begin is when a turn began, by its id.
-func begin(id string) (time.Time, bool) {
-	raw, err := hex.DecodeString(id)
-	if err != nil || len(id) != idLen {
-		return time.Time{}, false
-	}
-	seconds, err := strconv.ParseInt(id[:timeLen], 16, 64)
-	return time.Unix(seconds, 0), err == nil && len(raw) > 0
-}
+// earlier is by how much another gateway may have met a run before.
+const earlier = time.Minute
 
-// collect reads the entries of a turn. Those of the same run that were written under another id are of it.
+// collect reads the entries of a turn. Those of the same run that another gateway named are of it.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, cut bool, err error) {
-	from, ok := begin(id)
-	if !ok {
-		return nil, false, nil
+	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
+	if err != nil || len(id) != idLen {
+		return nil, false, nil // no id
 	}
-	mark := []byte(id[timeLen:] + `"`)
+	own := []byte(id[timeLen:] + `"`)
 	for _, files := range records {
-		idle, most := 0, mostBytes
+		idle, most := 0, idleBytes
 		want := func(raw []byte) bool {
 			idle += len(raw)
-			return idle > most || bytes.Contains(raw, mark) || ctx.Err() != nil
+			return idle > most || bytes.Contains(raw, own) || ctx.Err() != nil
 		}
-		for l, err := range record.Since(files, from, want) {
-			if _, bad := errors.AsType[*record.BadLine](err); bad {
-				continue
-			}
-			if err = errors.Join(err, ctx.Err()); err != nil {
+		for l, err := range record.Since(files, time.Unix(seconds, 0).Add(-earlier), want) {
+			if err := skipBad(ctx, err); err != nil {
 				return nil, false, err
 			}
-			if idle > most {
+			if idle > most || len(entries) == mostEntries {
+				cut = cut || len(entries) == mostEntries
 				break
 			}
-			if !strings.HasSuffix(l.Turn, id[timeLen:]) || l.Turn != id && l.Run == "" || l.Part == nil {
+			if l.Part == nil || l.Turn != id && (l.Run == "" || !strings.HasSuffix(l.Turn, id[timeLen:])) {
 				continue
 			}
-			if len(entries) == mostEntries {
-				return entries, true, nil
-			}
 			entries = append(entries, l.Entry)
-			if idle, most = 0, mostBytes; l.Part.Ends() {
-				most = afterTheEnd
+			if idle, most = 0, idleBytes; l.Part.Ends() {
+				most = endedBytes
 			}
 		}
 	}
-	return entries, false, nil
+	return entries, cut, nil
 }
 
-// find is the id of the latest turn of a name.
-func find(ctx context.Context, records [][]string, name string, ref func(client, session string) string) (string, error) {
-	quoted, err := jsontext.AppendQuote(nil, name)
-	if err != nil || name == "" {
-		return "", ErrUnknown
+// skipBad is the error that ends a look; a line that can't be read does not.
+func skipBad(ctx context.Context, err error) error {
+	if _, bad := errors.AsType[*record.BadLine](err); bad {
+		err = nil
 	}
-	upper := []byte(`"` + strings.ToUpper(name) + `"`)
-	named := func(raw []byte) bool { return bytes.Contains(raw, quoted) || bytes.Contains(raw, upper) }
-	is := func(e *record.Entry) bool {
-		return e.Run == name || e.Session == name || strings.EqualFold(e.Ref, name)
-	}
-	id, err := latest(ctx, records, named, is)
-	if id == "" && err == nil && ref != nil {
-		id, err = latest(ctx, records, func([]byte) bool { return true }, func(e *record.Entry) bool {
-			return strings.EqualFold(ref(e.Client, e.Session), name)
-		})
-	}
-	if id == "" && err == nil {
-		err = ErrUnknown
-	}
-	return id, err
+	return errors.Join(err, ctx.Err())
 }
 
-// latest is the id of the latest turn of which an entry is.
-func latest(ctx context.Context, records [][]string, named func(raw []byte) bool, is func(e *record.Entry) bool) (id string, err error) {
-	var at time.Time
+// find is the id of the latest turn of a name, "" where there is none.
+func find(
+	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
+) (id string, err error) {
+	var latest time.Time
 	turns := []byte(`"turn":"`)
 	for _, files := range records {
 		read := 0
 		want := func(raw []byte) bool {
 			read += len(raw)
-			return read > mostBytes || ctx.Err() != nil || bytes.Contains(raw, turns) && named(raw)
+			return read > namedBytes || bytes.Contains(raw, turns) || ctx.Err() != nil
 		}
 		for l, err := range record.Backward(files, want) {
-			if err = errors.Join(err, ctx.Err()); err != nil {
+			if err := skipBad(ctx, err); err != nil {
 				return "", err
 			}
-			if read > mostBytes || l.Turn != "" && is(&l.Entry) {
-				if l.At.After(at) && is(&l.Entry) {
-					id, at = l.Turn, l.At
-				}
+			if read > namedBytes || !l.At.After(latest) {
+				break
+			}
+			if l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
+				strings.EqualFold(ref(l.Client, l.Session), name)) {
+				id, latest = l.Turn, l.At
 				break
 			}
 		}

@@ -154,7 +154,7 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	if len(one.files(t)) < 3 {
 		t.Error("the record is in one file")
 	}
-	for _, name := range []string{"", "nothing", "0000000000000000", id[:15] + "x", "7Q4", `"`} {
+	for _, name := range []string{"", "nothing", "0000000000000000", id[:15] + "x", "7Q4", `"`, "x", strings.Repeat("é", 8)} {
 		if _, err := provenance.Draw(t.Context(), [][]string{one.files(t)}, name, ref); !errors.Is(err, provenance.ErrUnknown) {
 			t.Errorf("%q: %v", name, err)
 		}
