@@ -56,13 +56,17 @@ func (t *Turns) Keep(k Key, now time.Time) {
 	t.at(k, now).keep = true
 }
 
-// Over ends a turn, and says whether its graph belongs into the record.
+// Over ends a turn, and says whether its graph belongs into the record: once. What still comes of a run is of the same
+// turn; what comes of a session is of another.
 func (t *Turns) Over(k Key, now time.Time) (id string, keep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.at(k, now)
-	delete(t.known, k)
-	return n.id, n.keep
+	id, keep, n.keep = n.id, n.keep, false
+	if k.Run == "" {
+		delete(t.known, k)
+	}
+	return id, keep
 }
 
 func (t *Turns) at(k Key, now time.Time) *turn {
@@ -140,8 +144,8 @@ func Draw(
 	return g, nil
 }
 
-// earlier is by how much another gateway may have met a run before.
-const earlier = time.Minute
+// earlier is by how much another gateway, or this one before a restart, may have met a run before.
+const earlier = time.Hour
 
 // collect reads the entries of a turn. Those of the same run that another gateway named are of it.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, cut bool, err error) {
@@ -149,16 +153,19 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 	if err != nil || len(id) != idLen {
 		return nil, false, nil // no id
 	}
-	own := []byte(id[timeLen:] + `"`)
+	began, own := time.Unix(seconds, 0), []byte(id[timeLen:]+`"`)
 	for _, files := range records {
 		idle, most := 0, idleBytes
 		want := func(raw []byte) bool {
 			idle += len(raw)
 			return idle > most || bytes.Contains(raw, own) || ctx.Err() != nil
 		}
-		for l, err := range record.Since(files, time.Unix(seconds, 0).Add(-earlier), want) {
+		for l, err := range record.Since(files, began.Add(-earlier), want) {
 			if err := skipBad(ctx, err); err != nil {
 				return nil, false, err
+			}
+			if idle > most && l.At.Before(began) {
+				idle = 0
 			}
 			if idle > most || len(entries) == mostEntries {
 				cut = cut || len(entries) == mostEntries

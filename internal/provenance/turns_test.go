@@ -38,9 +38,13 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 	if over, keep := turns.Over(run, began.Add(time.Minute)); over != id || !keep {
 		t.Errorf("over: %s, %v", over, keep)
 	}
-	again := turns.ID(run, began.Add(2*time.Minute))
-	if _, keep := turns.Over(run, began.Add(2*time.Minute)); again == id || keep {
-		t.Errorf("what comes after the end is of %s, and kept: %v", again, keep)
+	if again, keep := turns.Over(run, began.Add(2*time.Minute)); again != id || keep {
+		t.Errorf("what comes after the end of a run is of %s, and kept: %v", again, keep)
+	}
+	session.Run = ""
+	first, _ := turns.Over(session, began)
+	if turns.ID(session, began.Add(time.Minute)) == first {
+		t.Error("what comes after the end of a session's turn is of the same")
 	}
 	turns.ID(run, began)
 	if turns.ID(run, began.Add(61*time.Minute)) == id {
@@ -150,6 +154,13 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	}
 	if got := draw(id, one.files(t)); !slices.Equal(got, []string{"read", "exec"}) {
 		t.Errorf("of one gateway: %v", got)
+	}
+	three := newGateway(t)
+	three.add(t, 0, "long", called("read", "owner", "local"))
+	again := &gateway{log: three.log, path: three.path} // after a restart
+	again.add(t, 1500, "long", called("ls", "owner", "local"))
+	if g, err := provenance.Draw(t.Context(), [][]string{three.files(t)}, "long", ref); err != nil || len(g.Summary.ToolsBlocked) > 0 || g.Summary.IterationCount != 2 {
+		t.Errorf("a run that went on after a restart: %+v, %v", g, err)
 	}
 	if len(one.files(t)) < 3 {
 		t.Error("the record is in one file")
