@@ -18,7 +18,6 @@ import (
 	"net"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -36,6 +35,7 @@ var commitScript = goredis.NewScript(commitLua)
 const (
 	prefix  = "v4:"
 	channel = prefix + "wake"
+	trips   = 2 // under way at the same moment: while Redis runs one, this process prepares the next
 )
 
 // Errors of this package.
@@ -43,8 +43,7 @@ var (
 	ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
 	ErrReplicas = errors.New("redis: too few replicas have confirmed a write\nhint: a master under Sentinel needs a " +
 		"replica that follows; replicas=0 in the store's URL does without, and may lose levels and grants in a failover")
-	errClosed = errors.New("redis: the store is closed")
-	errReply  = errors.New("redis: Redis gave an answer that makes no sense")
+	errReply = errors.New("redis: Redis gave an answer that makes no sense")
 )
 
 // Options are what Open takes beside the URL.
@@ -58,10 +57,7 @@ type Backend struct {
 	client   goredis.UniversalClient
 	replicas int // that must have a write
 	timeout  time.Duration
-	waiting  chan *request
-	stop     chan struct{}
-	ended    sync.WaitGroup
-	close    sync.Once
+	batch    *store.Batch[*call]
 }
 
 // Open prepares a backend. It fails on a URL that can't be read and on nothing else: Redis is met at the first use, and
@@ -79,24 +75,18 @@ func Open(url string, o Options) (*Backend, error) {
 	u.PipelinePoolSize = -1 // pipelines share the pool; they are few
 	u.Protocol = 2          // nothing here needs pushes
 	logging.Disable()       // every error reaches the caller, and the log from there
-	b := &Backend{
-		client: goredis.NewUniversalClient(u), replicas: replicas, timeout: timeout,
-		waiting: make(chan *request, trips*batchSize), stop: make(chan struct{}),
-	}
-	for range trips {
-		b.ended.Go(b.serve)
-	}
+	b := &Backend{client: goredis.NewUniversalClient(u), replicas: replicas, timeout: timeout}
+	b.batch = store.NewBatch(trips, b.run)
 	return b, nil
 }
 
 // Close implements store.Backend.
-func (b *Backend) Close() (err error) {
-	b.close.Do(func() {
-		close(b.stop)
-		b.ended.Wait()
-		err = b.client.Close()
-	})
-	return err
+func (b *Backend) Close() error {
+	b.batch.Close()
+	if err := b.client.Close(); !errors.Is(err, goredis.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // Get implements store.Backend.

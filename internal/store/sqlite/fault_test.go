@@ -286,10 +286,10 @@ func TestCloseAnswersEveryone(t *testing.T) {
 	}
 	must(t, s.Close())
 	callers.Wait()
-	if err := <-watching; !errors.Is(err, sqlite.ErrClosed) {
+	if err := <-watching; !errors.Is(err, store.ErrClosed) {
 		t.Errorf("watching ended with %v", err)
 	}
-	if _, err := allow(s, 99); !errors.Is(err, sqlite.ErrClosed) {
+	if _, err := allow(s, 99); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("a closed store says %v", err)
 	}
 	must(t, b.Close())

@@ -23,13 +23,13 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
 // Errors of this package. Each comes wrapped in what happened and what to do.
 var (
 	ErrInUse    = errors.New("store/sqlite: another process uses this database")
-	ErrClosed   = errors.New("store/sqlite: the store is closed")
 	ErrReplaced = errors.New("store/sqlite: the database file was removed or replaced while in use")
 	ErrSchema   = errors.New("store/sqlite: the database was written by another version of this program")
 )
@@ -61,9 +61,7 @@ type Backend struct {
 	now   func() time.Time
 	db    *sql.DB
 	conn  *sql.Conn
-	queue chan *request
-	quit  chan struct{}
-	ended chan struct{} // closed when nothing will be answered any more
+	batch *store.Batch[operation]
 	close sync.Once
 
 	find, replace, sweep *sql.Stmt
@@ -75,21 +73,17 @@ type Backend struct {
 
 // Open opens the database, or makes one, and holds it for this process alone. Now is the clock; nil: time.Now.
 func Open(ctx context.Context, path string, now func() time.Time) (*Backend, error) {
-	b := &Backend{
-		now: now, queue: make(chan *request, groupSize), quit: make(chan struct{}), ended: make(chan struct{}),
-		boxes: map[chan string]bool{},
-	}
+	b := &Backend{now: now, boxes: map[chan string]bool{}}
 	if now == nil {
 		b.now = time.Now
 	}
 	if err := b.start(ctx, path); err != nil {
-		close(b.ended)
 		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
 			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own", ErrInUse, path)
 		}
 		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 	}
-	go b.serve()
+	b.batch = store.NewBatch(1, b.do)
 	return b, nil
 }
 
@@ -246,8 +240,8 @@ func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 			heard(what)
 		case <-ctx.Done():
 			return nil
-		case <-b.ended:
-			return ErrClosed
+		case <-b.batch.Ended():
+			return store.ErrClosed
 		}
 	}
 }
@@ -273,11 +267,12 @@ func (b *Backend) Ready(ctx context.Context) error {
 	return err
 }
 
-// Close ends the backend; who still waits gets ErrClosed.
+// Close ends the backend; who still waits gets store.ErrClosed.
 func (b *Backend) Close() (err error) {
 	b.close.Do(func() {
-		close(b.quit)
-		<-b.ended
+		if b.batch != nil {
+			b.batch.Close()
+		}
 		for _, stmt := range []*sql.Stmt{b.find, b.replace, b.sweep} {
 			if stmt != nil {
 				err = errors.Join(err, stmt.Close()) // one that is open would keep the lock
@@ -290,5 +285,57 @@ func (b *Backend) Close() (err error) {
 			err = errors.Join(err, b.db.Close())
 		}
 	})
+	return err
+}
+
+// operation is work of the one goroutine. It may run twice, where a neighbour made the first transaction fail.
+type operation func(ctx context.Context, now time.Time) error
+
+func (b *Backend) ask(ctx context.Context, do operation) error {
+	if err := b.batch.Ask(ctx, do); err != nil {
+		return fmt.Errorf("store/sqlite: %w", err)
+	}
+	return nil
+}
+
+// do does operations in one transaction.
+func (b *Backend) do(together []*store.Work[operation]) {
+	err := b.transaction(together)
+	for _, w := range together {
+		if w.Err = err; err != nil && len(together) > 1 {
+			b.do([]*store.Work[operation]{w})
+		}
+	}
+}
+
+func (b *Backend) transaction(together []*store.Work[operation]) (err error) {
+	ctx := context.Background() // callers may leave: the others wait for it too
+	defer func() {
+		if p := recover(); p != nil {
+			err = crash.Recovered(p)
+		}
+		if err != nil {
+			_, _ = b.conn.ExecContext(ctx, "ROLLBACK") // SQLite may have undone it by itself
+		}
+	}()
+	if _, err := b.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	now := b.now().Truncate(time.Millisecond)
+	for _, w := range together {
+		if w.IsLate() {
+			continue
+		}
+		if err := w.Do(ctx, now); err != nil {
+			return err
+		}
+	}
+	if now.Sub(b.swept).Abs() > time.Second {
+		b.swept = now
+		if _, err := b.sweep.ExecContext(ctx, now.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	_, err = b.conn.ExecContext(ctx, "COMMIT")
 	return err
 }
