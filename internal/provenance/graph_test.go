@@ -76,21 +76,24 @@ func TestTurnsAreDrawn(t *testing.T) {
 		want    string // nodes and edges
 	}{
 		"calls alone make the same picture": {
-			[]record.Entry{called("read", "owner", "local"), called("web_fetch", "local", "untrusted"), denied("exec", "untrusted", "unanswered", true)},
+			[]record.Entry{called("read", "owner", "local"), called("web_fetch", "local", "untrusted"),
+				denied("exec", "untrusted", "unanswered", true)},
 			`input_1 owner; llm_call_1 owner; tool_call_1 local read; llm_call_2 local; tool_call_2 untrusted web_fetch;
 			llm_call_3 untrusted; tool_call_3 untrusted exec BLOCKED;
 			llm_call_1 consumes input_1; llm_call_1 triggers tool_call_1; llm_call_2 consumes tool_call_1;
-			llm_call_2 triggers tool_call_2; llm_call_3 consumes tool_call_2; llm_call_3 triggers tool_call_3; tool_call_3 blocked_by tool_call_2`,
+			llm_call_2 triggers tool_call_2; llm_call_3 consumes tool_call_2; llm_call_3 triggers tool_call_3;
+			tool_call_3 blocked_by tool_call_2`,
 		},
 		"what came before the turn is in its history": {
 			[]record.Entry{called("read", "external", "local"), denied("exec", "external", "restrict", true)},
-			`input_1 owner; history_1 external; llm_call_1 external; tool_call_1 local read; llm_call_2 external; tool_call_2 external exec BLOCKED;
-			llm_call_1 consumes input_1; llm_call_1 consumes history_1; llm_call_1 triggers tool_call_1;
+			`input_1 owner; history_1 external; llm_call_1 external; tool_call_1 local read; llm_call_2 external;
+			tool_call_2 external exec BLOCKED; llm_call_1 consumes input_1; llm_call_1 consumes history_1; llm_call_1 triggers tool_call_1;
 			llm_call_2 consumes tool_call_1; llm_call_2 triggers tool_call_2; tool_call_2 blocked_by history_1`,
 		},
 		"what is blocked at any level is blamed on nothing": {
 			[]record.Entry{denied("gateway", "owner", "guard", false)},
-			`input_1 owner; llm_call_1 owner; tool_call_1 owner gateway BLOCKED; llm_call_1 consumes input_1; llm_call_1 triggers tool_call_1`,
+			`input_1 owner; llm_call_1 owner; tool_call_1 owner gateway BLOCKED; llm_call_1 consumes input_1;
+			llm_call_1 triggers tool_call_1`,
 		},
 		"calls of one iteration share the model's call": {
 			[]record.Entry{at(called("read", "owner", "local"), 0, ""), at(called("ls", "owner", "local"), 0, "")},
@@ -99,18 +102,21 @@ func TestTurnsAreDrawn(t *testing.T) {
 		},
 		"a result is no better than its call, and found by its id or its tool": {
 			[]record.Entry{
-				event("owner", asked), at(called("web_fetch", "owner", "untrusted"), 0, "c1"), called("read", "untrusted", "local"),
-				event("untrusted", record.Part{What: record.PartReturned, Tool: "web_fetch", Call: "c1", Trust: "local"}),
+				event("owner", asked), at(called("web_fetch", "owner", "untrusted"), 0, "c1"), called("read",
+					"untrusted", "local"),
+				event("untrusted", record.Part{What: record.PartReturned, Tool: "web_fetch", Call: "c1",
+					Trust: "local"}),
 				event("untrusted", record.Part{What: record.PartReturned, Tool: "read", Trust: "shared"}),
 			},
 			`history_1 owner; llm_call_1 owner; tool_call_1 untrusted web_fetch; tool_call_2 local read;
-			tool_result_1 untrusted web_fetch; tool_result_2 shared read; llm_call_1 consumes history_1; llm_call_1 triggers tool_call_1;
-			llm_call_1 triggers tool_call_2; tool_call_1 produces tool_result_1; tool_call_2 produces tool_result_2`,
+			tool_result_1 untrusted web_fetch; tool_result_2 shared read; llm_call_1 consumes history_1;
+			llm_call_1 triggers tool_call_1; llm_call_1 triggers tool_call_2; tool_call_1 produces tool_result_1; tool_call_2 produces tool_result_2`,
 		},
 		"all that a runtime tells": {
 			[]record.Entry{
 				event("owner", record.Part{What: record.PartContext, Sources: []record.Source{
-					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner", Count: 3}, {Kind: "user_message", Trust: "owner"},
+					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner",
+						Count: 3}, {Kind: "user_message", Trust: "owner"},
 				}}),
 				event("owner", asked),
 				event("owner", record.Part{What: record.PartAnswered, Model: "m", Tokens: 7},
@@ -119,7 +125,8 @@ func TestTurnsAreDrawn(t *testing.T) {
 				event("owner", record.Part{What: record.PartSaid, Hash: "sha256:0"}, ended),
 			},
 			`system_prompt_1 system; history_1 owner; input_1 owner; llm_call_1 owner; tool_call_1 owner exec BLOCKED;
-			policy_decision_1 owner BLOCKED; output_1 owner; llm_call_1 consumes system_prompt_1; llm_call_1 consumes history_1;
+			policy_decision_1 owner BLOCKED; output_1 owner; llm_call_1 consumes system_prompt_1;
+			llm_call_1 consumes history_1;
 			llm_call_1 consumes input_1; llm_call_1 triggers tool_call_1; tool_call_1 blocked_by history_1;
 			policy_decision_1 derives_from llm_call_1; output_1 derives_from llm_call_1`,
 		},
@@ -132,15 +139,18 @@ func TestTurnsAreDrawn(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	g := turn(called("read", "owner", "local"), called("web_fetch", "local", "untrusted"), denied("exec", "untrusted", "unanswered", true))
-	if s := g.Summary; s.MaxTaint != taint.Untrusted || s.IterationCount != 3 || s.ToolsBlocked[0] != "exec" || s.ExternalSources[0] != "web_fetch" || !g.Calls || g.DurationMs != 20 {
+	g := turn(called("read", "owner", "local"), called("web_fetch", "local", "untrusted"),
+		denied("exec", "untrusted", "unanswered", true))
+	if s := g.Summary; s.MaxTaint != taint.Untrusted || s.IterationCount != 3 || s.ToolsBlocked[0] != "exec" ||
+		s.ExternalSources[0] != "web_fetch" || !g.Calls || g.DurationMs != 20 {
 		t.Errorf("%+v", g)
 	}
 	over := event("local", ended)
 	if g := turn(called("read", "owner", "local"), over, over); !g.Sealed {
 		t.Error("not sealed")
 	}
-	if g := turn(called("read", "owner", "local"), over, called("ls", "owner", "local")); g.Sealed || len(g.Nodes) != 5 {
+	if g := turn(called("read", "owner", "local"), over, called("ls", "owner", "local")); g.Sealed ||
+		len(g.Nodes) != 5 {
 		t.Errorf("what came after the end is lost or hidden: %v", lines(g))
 	}
 }
@@ -154,13 +164,16 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 		part := rapid.Custom(func(t *rapid.T) record.Part {
 			p := record.Part{
 				What: rapid.SampledFrom([]string{
-					"", record.PartContext, record.PartAsked, record.PartAnswered, record.PartWanted, record.PartReturned, record.PartBlocked,
+					"", record.PartContext, record.PartAsked, record.PartAnswered, record.PartWanted, record.PartReturned,
+					record.PartBlocked,
 					record.PartSaid, record.PartEnded, "unknown",
 				}).Draw(t, "what"),
-				Tool: rapid.SampledFrom([]string{"", "read", "exec"}).Draw(t, "tool"), Call: rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(t, "id"),
+				Tool: rapid.SampledFrom([]string{"", "read", "exec"}).Draw(t,
+					"tool"), Call: rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(t, "id"),
 				Trust: level.Draw(t, "trust"), Birth: level.Draw(t, "birth"), Tainted: rapid.Bool().Draw(t, "tainted"),
 				Reason: rapid.String().Draw(t, "reason"), Label: rapid.String().Draw(t, "label"),
-				Sources: []record.Source{{Kind: rapid.SampledFrom([]string{"user_message", "x"}).Draw(t, "kind"), Trust: level.Draw(t, "source")}},
+				Sources: []record.Source{{Kind: rapid.SampledFrom([]string{"user_message", "x"}).Draw(t, "kind"),
+					Trust: level.Draw(t, "source")}},
 			}
 			if rapid.Bool().Draw(t, "counts") {
 				n := rapid.IntRange(0, 3).Draw(t, "iteration")
@@ -172,8 +185,10 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 			p := part.Draw(t, "part")
 			p.More = rapid.SliceOfN(part, 0, 2).Draw(t, "more")
 			return record.Entry{
-				Kind: rapid.SampledFrom([]record.Kind{record.KindDecision, record.KindEvent}).Draw(t, "entry"), Part: &p,
-				At: began.Add(time.Duration(rapid.IntRange(0, 50).Draw(t, "at"))), Level: level.Draw(t, "level"), Tool: rapid.String().Draw(t, "name"),
+				Kind: rapid.SampledFrom([]record.Kind{record.KindDecision, record.KindEvent}).Draw(t,
+					"entry"), Part: &p,
+				At: began.Add(time.Duration(rapid.IntRange(0, 50).Draw(t, "at"))), Level: level.Draw(t,
+					"level"), Tool: rapid.String().Draw(t, "name"),
 				Decision: rapid.SampledFrom([]string{record.Allow, record.Deny, ""}).Draw(t, "decision"),
 			}
 		}), 0, 30).Draw(t, "entries"))
@@ -196,7 +211,8 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 		for _, e := range g.Edges {
 			from, there := order[e.From]
 			to, alsoThere := order[e.To]
-			backward := e.Relation == provenance.Consumes || e.Relation == provenance.DerivesFrom || e.Relation == provenance.BlockedBy
+			backward := e.Relation == provenance.Consumes || e.Relation == provenance.DerivesFrom ||
+				e.Relation == provenance.BlockedBy
 			if !there || !alsoThere || backward != (from > to) {
 				t.Fatalf("%+v joins nothing, or leads back in time: %v", e, lines(g))
 			}
@@ -214,11 +230,13 @@ func TestTheDrawingStaysAsItWas(t *testing.T) {
 	fetch := at(called("web_fetch", "local", "untrusted"), 1, "c2")
 	fetch.Part.Label = "web_fetch example.com"
 	got := turn(
-		event("owner", record.Part{What: record.PartContext, Sources: []record.Source{{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner", Count: 9}}}),
+		event("owner", record.Part{What: record.PartContext, Sources: []record.Source{{Kind: "system_prompt",
+			Trust: "system"}, {Kind: "compacted_history", Trust: "owner", Count: 9}}}),
 		event("owner", record.Part{What: record.PartAsked}), at(called("read", "owner", "local"), 0, "c1"),
 		event("local", record.Part{What: record.PartReturned, Tool: "read", Call: "c1", Trust: "local"}),
 		event("local", record.Part{What: record.PartAsked}), fetch, called("vestige_search", "local", "shared"),
-		event("untrusted", record.Part{What: record.PartReturned, Tool: "web_fetch", Call: "c2", Trust: "untrusted", Failed: true}),
+		event("untrusted", record.Part{What: record.PartReturned, Tool: "web_fetch", Call: "c2", Trust: "untrusted",
+			Failed: true}),
 		event("untrusted", record.Part{What: record.PartAsked}), denied("exec", "untrusted", "unanswered", true),
 		event("untrusted", record.Part{What: record.PartBlocked, Reason: "This turn has used up its iterations."}),
 		event("untrusted", record.Part{What: record.PartSaid}, record.Part{What: record.PartEnded}),

@@ -28,7 +28,8 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 		t.Error("the session id of a run makes it another turn")
 	}
 	others := map[string]bool{id: true}
-	for _, k := range []provenance.Key{{"d", run.Session, "r1", ""}, {"c", "x", "r1", ""}, {"c", run.Session, "r2", ""}, {"c", run.Session, "", "s1"}} {
+	for _, k := range []provenance.Key{{"d", run.Session, "r1", ""}, {"c", "x", "r1", ""}, {"c", run.Session, "r2", ""},
+		{"c", run.Session, "", "s1"}} {
 		others[turns.ID(k, began)] = true
 	}
 	if len(others) != 5 {
@@ -59,7 +60,8 @@ func TestSourcesOfALongContextArePutTogether(t *testing.T) {
 	t.Parallel()
 	var list []record.Source
 	for i := range 300 {
-		list = append(list, record.Source{Kind: "tool_result", Trust: []string{"local", "external"}[i%2], Hash: fmt.Sprint(i)})
+		list = append(list, record.Source{Kind: "tool_result", Trust: []string{"local", "external"}[i%2],
+			Hash: fmt.Sprint(i)})
 	}
 	if got := provenance.Fewer(list[:64]); len(got) != 64 {
 		t.Errorf("%d of 64", len(got))
@@ -87,7 +89,8 @@ func newGateway(t *testing.T) *gateway {
 func (g *gateway) open(t *testing.T) {
 	t.Helper()
 	var err error
-	if g.log, err = record.Open(g.path, record.Options{Key: []byte("the server's key"), Rotation: record.Rotation{Bytes: 4000}}); err != nil {
+	if g.log, err = record.Open(g.path, record.Options{Key: []byte("the server's key"),
+		Rotation: record.Rotation{Bytes: 4000}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.log.Close() })
@@ -121,7 +124,8 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	deny.Ref = "7Q4K"
 	for i := range 30 {
 		one.add(t, 10*i, "a"+fmt.Sprint(i), called("read", "owner", "local"))
-		one.add(t, 10*i+1, "a"+fmt.Sprint(i), event("local", record.Part{What: record.PartSaid}, record.Part{What: record.PartEnded}))
+		one.add(t, 10*i+1, "a"+fmt.Sprint(i), event("local", record.Part{What: record.PartSaid},
+			record.Part{What: record.PartEnded}))
 	}
 	one.add(t, 400, "mine", called("read", "owner", "local"))
 	two.add(t, 401, "mine", called("web_fetch", "local", "untrusted"))
@@ -159,14 +163,17 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	three.add(t, 0, "long", called("read", "owner", "local"))
 	again := &gateway{log: three.log, path: three.path} // after a restart
 	again.add(t, 1500, "long", called("ls", "owner", "local"))
-	if g, err := provenance.Draw(t.Context(), [][]string{three.files(t)}, "long", ref); err != nil || len(g.Summary.ToolsBlocked) > 0 || g.Summary.IterationCount != 2 {
+	if g, err := provenance.Draw(t.Context(), [][]string{three.files(t)}, "long", ref); err != nil ||
+		len(g.Summary.ToolsBlocked) > 0 || g.Summary.IterationCount != 2 {
 		t.Errorf("a run that went on after a restart: %+v, %v", g, err)
 	}
 	if len(one.files(t)) < 3 {
 		t.Error("the record is in one file")
 	}
-	for _, name := range []string{"", "nothing", "0000000000000000", id[:15] + "x", "7Q4", `"`, "x", strings.Repeat("é", 8)} {
-		if _, err := provenance.Draw(t.Context(), [][]string{one.files(t)}, name, ref); !errors.Is(err, provenance.ErrUnknown) {
+	for _, name := range []string{"", "nothing", "0000000000000000", id[:15] + "x", "7Q4", `"`, "x",
+		strings.Repeat("é", 8)} {
+		if _, err := provenance.Draw(t.Context(), [][]string{one.files(t)}, name, ref); !errors.Is(err,
+			provenance.ErrUnknown) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

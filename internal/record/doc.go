@@ -16,8 +16,8 @@
 //
 // All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
 // the line survives the death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A
-// failed write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the next
-// Append tries again, so that a full disk needs no restart once there is space.
+// failed write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the
+// next Append tries again, so that a full disk needs no restart once there is space.
 //
 // What the package refuses: to open a file that others may read, that another process has open, that was begun with
 // another key, or whose last complete line isn't the server's; to write a line longer than it would read; to return

@@ -60,7 +60,7 @@ type Entry struct {
 	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
 	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
 	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
-	Asked     string         `json:"asked,omitzero"`             // of a decision, where a person changed the call: the digest asked about
+	Asked     string         `json:"asked,omitzero"`             // of a decision: the digest asked about, if edited
 	Edited    string         `json:"edited,omitzero"`            // of an answer: the digest of the call that it made
 	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
 	Level     string         `json:"level,omitzero"`             // trust when the call came
@@ -69,7 +69,7 @@ type Entry struct {
 	Source    string         `json:"source,omitzero"`            // what the trust level came from
 	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
 	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
-	By        string         `json:"by,omitzero"`                // what consented: policy, grant, person…; of a question, the rule that asks
+	By        string         `json:"by,omitzero"`                // what consented, or what asks: policy, grant…
 	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
 	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
 	Auditor   string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none

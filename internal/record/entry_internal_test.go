@@ -16,10 +16,13 @@ import (
 func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	samples := map[string]any{
 		"Removed": 0, "Part": &Part{
-			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history", Count: 2}}, More: []Part{{What: PartEnded}},
+			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history",
+				Count: 2}}, More: []Part{{What: PartEnded}},
 		},
-		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":["\u0041\/é",1.50e3]}`), "Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Graph": jsontext.Value(`{"nodes":[]}`),
-		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s", Passkey: "k"}, {}}, "Decision": Allow,
+		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":["\u0041\/é",1.50e3]}`),
+		"Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Graph": jsontext.Value(`{"nodes":[]}`),
+		"People": []Person{{Name: "ann", Via: "v", At: time.Unix(2, 0).UTC(), TookMs: 3, Says: "s", Passkey: "k"},
+			{}}, "Decision": Allow,
 	}
 	e := Entry{}
 	for i := range reflect.TypeFor[Entry]().NumField() {
@@ -50,7 +53,8 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 // TestWhatIsNotUTF8CanBeRead: raw values that no reader would take are no reason to lose the record.
 func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
 	for _, raw := range []string{`"\ud800"`, `{"a":"x\udfff"}`, "\"\xff\"", "{\"\xff\":1}"} {
-		for _, e := range []Entry{{Kind: KindNote, Params: jsontext.Value(raw)}, {Kind: KindGraph, Graph: jsontext.Value(raw)}} {
+		for _, e := range []Entry{{Kind: KindNote, Params: jsontext.Value(raw)},
+			{Kind: KindGraph, Graph: jsontext.Value(raw)}} {
 			l, _, path := faultyLog(t, testOptions())
 			if err := l.Append(e); err != nil {
 				t.Fatal(err)
@@ -76,7 +80,8 @@ func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 	l, _, path := faultyLog(t, o)
 	secret := func(n int) string { return fmt.Sprintf("%d hunter22", n) }
 	e := Entry{
-		Kind: KindDecision, RequestID: secret(1), Session: secret(2), SessionID: secret(3), Agent: secret(4), Run: secret(5),
+		Kind: KindDecision, RequestID: secret(1), Session: secret(2), SessionID: secret(3), Agent: secret(4),
+		Run:  secret(5),
 		Tool: "exec hunter22", Sent: "EXEC hunter22", Source: secret(6), Reason: secret(7), Note: secret(8),
 		Why: []string{secret(9), "plain"}, Origins: []string{"plain", secret(10)}, Decision: Allow,
 		Part: &Part{Label: secret(11), Sources: []Source{{Tool: secret(12)}}, More: []Part{{Reason: secret(13)}}},
@@ -110,7 +115,8 @@ func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 			continue
 		}
 		decisions++
-		if line.Tool != "EXEC ***" || line.Sent != "EXEC ***" || line.Why[0] != "9 ***" || line.Why[1] != "plain" || line.Origins[1] != "10 ***" {
+		if line.Tool != "EXEC ***" || line.Sent != "EXEC ***" || line.Why[0] != "9 ***" || line.Why[1] != "plain" ||
+			line.Origins[1] != "10 ***" {
 			t.Errorf("%+v", line)
 		}
 	}

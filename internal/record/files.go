@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,7 +37,8 @@ func Base(path string) (base string, number int) {
 	return stem[:i] + ext, n
 }
 
-// Files lists the files of the record at path, in the order of its chain. There is an error where there is none.
+// Files lists the files of the record at path, in the order of its chain, which is that of their names. There is an
+// error where there is none.
 func Files(path string) ([]string, error) {
 	dir, path := filepath.Dir(path), filepath.Clean(path)
 	entries, err := os.ReadDir(dir)
@@ -49,11 +49,6 @@ func Files(path string) ([]string, error) {
 			out = append(out, at)
 		}
 	}
-	slices.SortFunc(out, func(a, b string) int {
-		_, m := Base(a)
-		_, n := Base(b)
-		return m - n
-	})
 	if err == nil && len(out) == 0 {
 		err = &fs.PathError{Op: "open", Path: fileName(path, 1), Err: fs.ErrNotExist}
 	}

@@ -110,9 +110,12 @@ func TestOpenRefuses(t *testing.T) {
 		"no key":           {func(*testing.T, string) {}, Options{}, nil},
 		"another key":      {func(*testing.T, string) {}, other, ErrForged},
 		"readable by some": {func(t *testing.T, p string) { chmod(t, first(p), 0o640) }, testOptions(), ErrPermissions},
-		"head readable":    {func(t *testing.T, p string) { chmod(t, headName(p), 0o604) }, testOptions(), ErrPermissions},
-		"not a record":     {func(t *testing.T, p string) { put(t, first(p), []byte("# notes")) }, testOptions(), ErrDamaged},
-		"not its number":   {func(t *testing.T, p string) { rename(t, first(p), fileName(p, 2)) }, testOptions(), ErrDamaged},
+		"head readable": {func(t *testing.T, p string) { chmod(t, headName(p), 0o604) }, testOptions(),
+			ErrPermissions},
+		"not a record": {func(t *testing.T, p string) { put(t, first(p), []byte("# notes")) }, testOptions(),
+			ErrDamaged},
+		"not its number": {func(t *testing.T, p string) { rename(t, first(p), fileName(p, 2)) }, testOptions(),
+			ErrDamaged},
 		"a directory": {func(t *testing.T, p string) {
 			if err := os.Mkdir(fileName(p, 2), 0o700); err != nil {
 				t.Fatal(err)
@@ -184,7 +187,8 @@ func TestAppendRefuses(t *testing.T) {
 	for name, e := range map[string]Entry{
 		"its own kind": {Kind: KindBegin}, "a repair": {Kind: KindRepair}, "no kind": {},
 		"its own member": {Kind: KindNote, Removed: 1}, "another decision": {Kind: KindDecision, Decision: "maybe"},
-		"too long": {Kind: KindNote, Note: strings.Repeat("x", MaxLine)}, "no JSON": {Kind: KindNote, Params: []byte("{")},
+		"too long": {Kind: KindNote, Note: strings.Repeat("x", MaxLine)}, "no JSON": {Kind: KindNote,
+			Params: []byte("{")},
 	} {
 		if err := l.Append(e); err == nil {
 			t.Errorf("%s: written", name)
@@ -204,14 +208,21 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 		spoil             func(t *testing.T, path string)
 		beside, elsewhere string // what is said with the head beside it, and with the one kept elsewhere
 	}{
-		"nothing":        {func(*testing.T, string) {}, "", ""},
-		"lines cut":      {func(t *testing.T, p string) { cutLines(t, p, 2) }, "entries 3 to 4, seen before, are missing", "entries 3 to 4"},
-		"all cut":        {func(t *testing.T, p string) { cutLines(t, p, 0) }, "this is not the record seen last", "which had 4 entries"},
-		"file removed":   {func(t *testing.T, p string) { remove(t, fileName(p, 1)) }, "this is not the record seen last", "which had 4 entries"},
-		"head removed":   {func(t *testing.T, p string) { remove(t, headName(p)) }, "no head is beside the record", "no head is beside"},
-		"head damaged":   {func(t *testing.T, p string) { put(t, headName(p), []byte("{")) }, "can't be read", "can't be read"},
-		"head forged":    {func(t *testing.T, p string) { forgeHead(t, p) }, "not under this server's key", "not under this server's key"},
-		"lines after it": {func(t *testing.T, p string) { addLine(t, p) }, "entries 5 to 5 came after the last head", "entries 5 to 5"},
+		"nothing": {func(*testing.T, string) {}, "", ""},
+		"lines cut": {func(t *testing.T, p string) { cutLines(t, p, 2) },
+			"entries 3 to 4, seen before, are missing", "entries 3 to 4"},
+		"all cut": {func(t *testing.T, p string) { cutLines(t, p, 0) }, "this is not the record seen last",
+			"which had 4 entries"},
+		"file removed": {func(t *testing.T, p string) { remove(t, fileName(p, 1)) },
+			"this is not the record seen last", "which had 4 entries"},
+		"head removed": {func(t *testing.T, p string) { remove(t, headName(p)) }, "no head is beside the record",
+			"no head is beside"},
+		"head damaged": {func(t *testing.T, p string) { put(t, headName(p), []byte("{")) }, "can't be read",
+			"can't be read"},
+		"head forged": {func(t *testing.T, p string) { forgeHead(t, p) }, "not under this server's key",
+			"not under this server's key"},
+		"lines after it": {func(t *testing.T, p string) { addLine(t, p) }, "entries 5 to 5 came after the last head",
+			"entries 5 to 5"},
 	} {
 		for _, elsewhere := range []bool{false, true} {
 			path, o, want := newPath(t), testOptions(), tt.beside
@@ -227,7 +238,8 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 			}
 			mustClose(t, l)
 			r, err := VerifyFiles(files(t, path), VerifyOptions{Key: testKey})
-			lost := strings.Contains(name, "cut") || strings.Contains(name, "removed") && name != "head removed" || name == "head forged"
+			lost := strings.Contains(name, "cut") || strings.Contains(name, "removed") && name != "head removed" ||
+				name == "head forged"
 			if err != nil || len(r.Losses) > 0 != lost || r.Repairs > 0 != (want != "") {
 				t.Errorf("%s: %v, %+v", name, err, r)
 			}
@@ -311,7 +323,8 @@ func TestH46ARecordThatIsTakenAwayWhileOpenIsNotWrittenOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(t, at, raw)
-		if err := l.Append(Entry{Kind: KindNote, Note: "two"}); !errors.Is(err, ErrGone) || !errors.Is(l.Err(), ErrGone) {
+		if err := l.Append(Entry{Kind: KindNote, Note: "two"}); !errors.Is(err, ErrGone) ||
+			!errors.Is(l.Err(), ErrGone) {
 			t.Errorf("%s: %v; health %v", name, err, l.Err())
 		}
 		rename(t, at+".kept", at)
@@ -331,7 +344,8 @@ func smallDisk(t *testing.T) string {
 		t.Skip("needs root on Linux to mount a small tmpfs; CI is root on Linux")
 	}
 	dir := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs",
+		dir).CombinedOutput(); err != nil {
 		t.Skipf("no tmpfs can be mounted here, as in CI it can: %v: %s", err, out)
 	}
 	t.Cleanup(func() { _ = exec.CommandContext(context.Background(), "umount", "-l", dir).Run() })
@@ -340,7 +354,8 @@ func smallDisk(t *testing.T) string {
 
 func TestH46AFullDiskDeniesAndRecovers(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]Options{"": testOptions(), "synced": {Key: testKey, SyncEach: true}, "rotating": rotating(2000)} {
+	for name, o := range map[string]Options{"": testOptions(), "synced": {Key: testKey, SyncEach: true},
+		"rotating": rotating(2000)} {
 		dir := smallDisk(t)
 		ballast, path := filepath.Join(dir, "ballast"), filepath.Join(dir, "record.jsonl")
 		put(t, ballast, make([]byte, 32<<10))

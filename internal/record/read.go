@@ -15,41 +15,23 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-var (
-	errUnfinished = errors.New("no newline at the end")
-	errLong       = errors.New("line too long")
-)
+var errUnfinished = errors.New("no newline at the end")
 
-// scanner cuts a stream into lines. Unlike bufio.Scanner it tells a line without its newline from one with, and
-// survives a line that is too long.
-type scanner struct {
-	r   *bufio.Reader
-	buf []byte
-}
-
-func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 64<<10)} }
-
-// next returns the next line without its newline, valid until the next call.
-func (s *scanner) next() ([]byte, error) {
-	s.buf = s.buf[:0]
-	long := false
-	for {
-		part, err := s.r.ReadSlice('\n')
-		if long = long || len(s.buf)+len(part) > MaxLine; !long {
-			s.buf = append(s.buf, part...)
-		}
+// newScanner cuts a stream into whole lines. Its error is errUnfinished where the last one is none.
+func newScanner(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, MaxLine)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		i := bytes.IndexByte(data, '\n')
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && (long || len(s.buf) > 0):
-			return nil, errUnfinished
-		case err != nil:
-			return nil, err
-		case long:
-			return nil, errLong
+		case i >= 0:
+			return i + 1, data[:i], nil
+		case atEOF && len(data) > 0:
+			return 0, nil, errUnfinished
 		}
-		return s.buf[:len(s.buf)-1], nil
-	}
+		return 0, nil, nil
+	})
+	return s
 }
 
 // Line is an entry and its number.
@@ -136,7 +118,7 @@ func backward(r io.ReaderAt, size int64, each func(end int64, raw []byte) bool) 
 			end, block = at+int64(i)+1, block[:i]
 		}
 		if rest = block; len(rest) > MaxLine {
-			return false, errLong
+			return false, bufio.ErrTooLong
 		}
 	}
 	return end < 0 || each(end, rest), nil
@@ -182,42 +164,31 @@ func (r *reader) forward(f io.ReaderAt, path string, size int64, at time.Time) (
 		}
 	}
 	s := newScanner(io.NewSectionReader(f, from, size-from))
-	for {
-		raw, err := s.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return true, nil
-		case errors.Is(err, errUnfinished), errors.Is(err, errLong):
-			if !r.yield(Line{}, &BadLine{File: path, Reason: err.Error()}) {
-				return false, nil
-			}
-		case err != nil:
-			return false, err
-		case !r.line(path, raw):
+	for s.Scan() {
+		if !r.line(path, s.Bytes()) {
 			return false, nil
 		}
 	}
+	err := s.Err()
+	if errors.Is(err, errUnfinished) || errors.Is(err, bufio.ErrTooLong) {
+		return r.yield(Line{}, &BadLine{File: path, Reason: err.Error()}), nil
+	}
+	return err == nil, err
 }
 
 // timeAt is the time of the first line that begins at an offset or later, and where that is.
-func timeAt(r io.ReaderAt, offset int64) (time.Time, int64, error) {
-	start := offset
+func timeAt(r io.ReaderAt, offset int64) (at time.Time, start int64, err error) {
 	s := newScanner(io.NewSectionReader(r, max(0, offset-1), 2*MaxLine))
-	if offset > 0 { // up to the next newline, which may be the byte before
-		raw, err := s.next()
-		if err != nil {
-			return time.Time{}, 0, err
-		}
-		start = offset + int64(len(raw))
+	if start = offset; offset > 0 && s.Scan() { // up to the next newline, which may be the byte before
+		start += int64(len(s.Bytes()))
 	}
-	raw, err := s.next()
-	if err != nil {
-		return time.Time{}, 0, err
+	if !s.Scan() {
+		return at, start, errors.Join(s.Err(), io.EOF)
 	}
 	var l struct {
 		At time.Time `json:"at"`
 	}
-	err = json.Unmarshal(raw, &l)
+	err = json.Unmarshal(s.Bytes(), &l)
 	return l.At, start, err
 }
 

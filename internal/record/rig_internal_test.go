@@ -131,7 +131,8 @@ func wantBad(t testing.TB, raw []byte, head *Head, line int, reason string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	put(t, path, raw)
-	if bad := badLine(t, []string{path}, VerifyOptions{Head: head}); bad.Line != line || !strings.Contains(bad.Reason, reason) {
+	if bad := badLine(t, []string{path}, VerifyOptions{Head: head}); bad.Line != line ||
+		!strings.Contains(bad.Reason, reason) {
 		t.Errorf("got %v, want line %d: …%s…", bad, line, reason)
 	}
 }

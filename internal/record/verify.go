@@ -1,10 +1,10 @@
 package record
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -92,25 +92,24 @@ func (c *checker) read(path string, last bool) error {
 	defer f.Close() //nolint:errcheck // it was only read
 	c.before, c.file, c.lines = c.file, filepath.Base(path), 0
 	s := newScanner(f)
-	for err == nil {
-		var raw []byte
-		if raw, err = s.next(); err == nil {
-			err = c.line(raw)
+	for s.Scan() {
+		if err := c.line(s.Bytes()); err != nil {
+			return err
 		}
 	}
 	c.Files++
-	c.Unfinished = errors.Is(err, errUnfinished)
+	c.Unfinished = errors.Is(s.Err(), errUnfinished)
 	switch {
-	case errors.Is(err, io.EOF) && c.lines == 0:
-		return c.bad("is missing: the file is empty")
-	case errors.Is(err, io.EOF), c.Unfinished && last && c.lines > 0:
+	case c.Unfinished && last && c.lines > 0:
 		return nil
 	case c.Unfinished:
 		return c.bad("ends in the middle: the file was cut here, or a write was interrupted")
-	case errors.Is(err, errLong):
+	case errors.Is(s.Err(), bufio.ErrTooLong):
 		return c.bad("is longer than %d bytes", MaxLine)
+	case s.Err() == nil && c.lines == 0:
+		return c.bad("is missing: the file is empty")
 	}
-	return err
+	return s.Err()
 }
 
 func (c *checker) bad(reason string, args ...any) error {

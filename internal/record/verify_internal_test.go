@@ -80,14 +80,17 @@ func TestH50WhatIsWrongInAFileIsNamed(t *testing.T) {
 		line   int
 		reason string
 	}{
-		{"a line removed", join(l[0], l[1], l[3]), nil, 3, "is entry 4 where 3 belongs: lines were removed or reordered"},
+		{"a line removed", join(l[0], l[1], l[3]), nil, 3,
+			"is entry 4 where 3 belongs: lines were removed or reordered"},
 		{"lines swapped", join(l[0], l[2], l[1]), nil, 2, "is entry 3 where 2 belongs"},
-		{"a line twice", join(l[0], l[1], l[1]), nil, 3, "is entry 2 where 3 belongs: lines were reordered or repeated"},
+		{"a line twice", join(l[0], l[1], l[1]), nil, 3,
+			"is entry 2 where 3 belongs: lines were reordered or repeated"},
 		{"the first line gone", join(l[1:]...), nil, 1, "does not begin a record"},
 		{"the first line twice", join(l[0], l[0]), nil, 2, "begins a file: only the first line of one does"},
 		{"edited", bytes.Replace(raw, []byte("two"), []byte("owt"), 1), nil, 3, "is not as the server wrote it"},
 		{"no MAC", join(l[0], []byte(`{"seq":2,"kind":"note"}`+"\n")), nil, 2, "it carries no MAC"},
-		{"a member twice", bytes.Replace(raw, []byte(`"kind":"note"`), []byte(`"kind":"note","kind":"note"`), 1), nil, 2, "is not valid"},
+		{"a member twice", bytes.Replace(raw, []byte(`"kind":"note"`), []byte(`"kind":"note","kind":"note"`), 1), nil,
+			2, "is not valid"},
 		{"NUL", bytes.Replace(raw, []byte("two"), []byte("t\x00o"), 1), nil, 3, "holds NUL bytes"},
 		{"too long", append(join(l[0]), append(bytes.Repeat([]byte("x"), MaxLine), '\n')...), nil, 2, "is longer than"},
 		{"another format", bytes.Replace(raw, []byte(`"format":4`), []byte(`"format":5`), 1), nil, 1, "format 5"},
@@ -106,7 +109,8 @@ func TestH50WhatIsWrongInAFileIsNamed(t *testing.T) {
 	if _, err := check(VerifyOptions{}); err == nil {
 		t.Error("verified without a key")
 	}
-	if _, err := check(VerifyOptions{Key: []byte("another")}); err == nil || !strings.Contains(err.Error(), "another key") {
+	if _, err := check(VerifyOptions{Key: []byte("another")}); err == nil ||
+		!strings.Contains(err.Error(), "another key") {
 		t.Errorf("another key: %v", err)
 	}
 	_, foreign := sample(t)
@@ -141,18 +145,25 @@ func TestH50WhatIsWrongBetweenFilesIsNamed(t *testing.T) {
 		bad    string
 		reason string
 	}{
-		{"one missing", func() {}, []string{paths[0], paths[2], paths[3]}, "record-000003.jsonl", "what is between is missing, entries"},
+		{"one missing", func() {}, []string{paths[0], paths[2], paths[3]}, "record-000003.jsonl",
+			"what is between is missing, entries"},
 		{"reordered", func() {}, []string{paths[0], paths[2], paths[1]}, "record-000003.jsonl", "is missing"},
 		{"one twice", func() {}, []string{paths[0], paths[0]}, "record-000001.jsonl", "there twice"},
-		{"a later one twice", func() {}, []string{paths[0], paths[1], paths[1]}, "record-000002.jsonl", "one of the two was replaced or is there twice"},
-		{"cut", func() { put(t, paths[1], bytes.Join(lines[:len(lines)-1], nil)) }, paths, "record-000003.jsonl", "that file was cut"},
+		{"a later one twice", func() {}, []string{paths[0], paths[1], paths[1]}, "record-000002.jsonl",
+			"one of the two was replaced or is there twice"},
+		{"cut", func() { put(t, paths[1], bytes.Join(lines[:len(lines)-1], nil)) }, paths, "record-000003.jsonl",
+			"that file was cut"},
 		{"emptied", func() { put(t, paths[1], nil) }, paths, "record-000002.jsonl", "the file is empty"},
-		{"cut in a line", func() { put(t, paths[1], all[1][:len(all[1])-3]) }, paths, "record-000002.jsonl", "ends in the middle"},
-		{"swapped", func() { put(t, paths[1], all[2]); put(t, paths[2], all[1]) }, paths, "record-000002.jsonl", "under the name of file 2"},
-		{"edited", func() { put(t, paths[1], bytes.Replace(all[1], []byte(`"note"`), []byte(`"Note"`), 1)) }, paths, "record-000002.jsonl", "not as the server wrote it"},
+		{"cut in a line", func() { put(t, paths[1], all[1][:len(all[1])-3]) }, paths, "record-000002.jsonl",
+			"ends in the middle"},
+		{"swapped", func() { put(t, paths[1], all[2]); put(t, paths[2], all[1]) }, paths, "record-000002.jsonl",
+			"under the name of file 2"},
+		{"edited", func() { put(t, paths[1], bytes.Replace(all[1], []byte(`"note"`), []byte(`"Note"`), 1)) }, paths,
+			"record-000002.jsonl", "not as the server wrote it"},
 	} {
 		tt.spoil()
-		if bad := badLine(t, tt.paths, VerifyOptions{Head: &head}); bad.File != tt.bad || !strings.Contains(bad.Reason, tt.reason) {
+		if bad := badLine(t, tt.paths, VerifyOptions{Head: &head}); bad.File != tt.bad ||
+			!strings.Contains(bad.Reason, tt.reason) {
 			t.Errorf("%s: %s: %v", tt.name, bad.File, bad)
 		}
 		for i, p := range paths {
@@ -201,8 +212,10 @@ func FuzzVerify(f *testing.F) {
 func TestFilesAreFoundByTheirNumbers(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"/a/record-000001.jsonl": "/a/record.jsonl 1", "r-1234567.log": "r.log 1234567", "record-01.jsonl": "record-01.jsonl 0",
-		"record-0000001.jsonl": "record-0000001.jsonl 0", "record-000000.jsonl": "record-000000.jsonl 0", "a-b": "a-b 0",
+		"/a/record-000001.jsonl": "/a/record.jsonl 1", "r-1234567.log": "r.log 1234567",
+		"record-01.jsonl":      "record-01.jsonl 0",
+		"record-0000001.jsonl": "record-0000001.jsonl 0", "record-000000.jsonl": "record-000000.jsonl 0",
+		"a-b":          "a-b 0",
 		"record.jsonl": "record.jsonl 0", "record--00001.jsonl": "record--00001.jsonl 0", "a-b-000002": "a-b 2",
 	} {
 		base, n := Base(path)
