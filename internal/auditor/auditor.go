@@ -28,7 +28,7 @@ type Mode string
 const (
 	Advise      Mode = "advise"      // it is shown on the card, no more
 	Escalate    Mode = "escalate"    // it may stop what the policy would have let pass
-	AutoApprove Mode = "autoApprove" // it may also answer in the person's place where only the conversation's level asks
+	AutoApprove Mode = "autoApprove" // it may also answer in a person's place where only the conversation's level asks
 )
 
 // FailMode is what becomes of a call that the policy would let pass when there is no answer.

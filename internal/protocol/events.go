@@ -103,8 +103,8 @@ func (e *Event) finish() error {
 			return &wrong{"childSessionKey", "must not be empty"}
 		}
 	case SaysHello: // people read it as it is
-		h := &e.Hello
-		if strings.ContainsFunc(h.Name+h.Version+h.Instance+h.FailMode+h.Scope, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		h, unseen := &e.Hello, func(r rune) bool { return !unicode.IsPrint(r) }
+		if strings.ContainsFunc(h.Name+h.Version+h.Instance+h.FailMode+h.Scope, unseen) {
 			return &wrong{must: "holds a character that can't be seen"}
 		}
 	}

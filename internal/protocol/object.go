@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"encoding"
 	"errors"
 	"math"
 	"reflect"
@@ -157,7 +158,7 @@ func (r *rule) broken(v reflect.Value) (must string) {
 		}
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		if n := v.Int(); n < 0 || n > math.MaxInt32 && v.Kind() == reflect.Int {
-			return "must be a whole number that is not negative"
+			return wholeNumber + " that is not negative"
 		}
 	default:
 	}
@@ -207,8 +208,10 @@ func explain(err error) error {
 		if w.member != "" {
 			name += "." + w.member
 		}
-	} else if at.GoType != nil && kinds[at.GoType.Kind()] != "" {
-		must = kinds[at.GoType.Kind()]
+	} else if t := at.GoType; t != nil && reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		must = "must be a string that the protocol allows"
+	} else if t != nil && kinds[t.Kind()] != "" {
+		must = kinds[t.Kind()]
 	}
 	return malformed(name + " " + must + ".")
 }
@@ -217,8 +220,10 @@ func nameOf(at jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(at), "/"), "/", ".")
 }
 
+const wholeNumber = "must be a whole number"
+
 // kinds says what a value must be that is read into such a type.
 var kinds = map[reflect.Kind]string{
 	reflect.String: "must be a string", reflect.Bool: "must be true or false", reflect.Struct: "must be an object",
-	reflect.Int: "must be a whole number", reflect.Int32: "must be a whole number", reflect.Int64: "must be a whole number",
+	reflect.Int: wholeNumber, reflect.Int32: wholeNumber, reflect.Int64: wholeNumber,
 }
