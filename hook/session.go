@@ -58,7 +58,6 @@ const aloneKey = "agent:mcp:"
 // Call is a call that a client makes.
 type Call struct {
 	Tool        string
-	Hooked      string // the name under which the hook lets it pass, where that is another one
 	Params      jsontext.Value
 	Annotations jsontext.Value // the tool's own; none: nil
 	ID          string         // the client's id of the call; "" where it has none
@@ -84,7 +83,7 @@ func (s *Session) Ask(ctx context.Context, c Call) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	if s.notes.spend(s.gateway.decided(cmp.Or(c.ID, inSession+in.SessionKey), cmp.Or(c.Hooked, c.Tool), c.Params)) {
+	if s.notes.spend(s.gateway.decided(cmp.Or(c.ID, inSession+in.SessionKey), c.Tool, c.Params)) {
 		return Verdict{Allowed: true, ByHook: true}, nil
 	}
 	if c.Again != nil {

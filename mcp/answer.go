@@ -108,7 +108,6 @@ func (p *peer) answered(ctx context.Context, r *request, m *message) []byte {
 	if (r.tool != "" || contents[r.method]) && !r.byHook && !p.tell(ctx, cmp.Or(r.tool, p.toolName(r.method)), r.callID, m.content(), m.failed != nil) {
 		return (&refusal{r.id, codeDenied, errors.New("what the server returned could not be noted, so it is not passed on")}).text()
 	}
-	p.listing.note(r.method, m.result)
 	if r.method == "tools/list" {
 		text, err := p.listed(ctx, m)
 		if err != nil {

@@ -151,7 +151,7 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		return words
 	}
 	stop := p.keepAwake(ctx, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Hooked: p.hookedName(c), Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
 	stop()
 	switch {
 	case err != nil:
@@ -192,18 +192,7 @@ func (p *peer) retried(r *request, c *call) (params jsontext.Value, again *hook.
 	if err != nil {
 		return nil, nil, "The verifier failed. Nothing was run."
 	}
-	if c.request { // it says more than what the server has listed
-		r.tool = p.hookedName(c)
-	}
 	return params, nil, ""
-}
-
-// hookedName is the name under which an agent's hook lets a request pass: it does not know what the server has listed.
-func (g *gate) hookedName(c *call) string {
-	if !c.request {
-		return ""
-	}
-	return g.toolName(strings.TrimSuffix(c.name, listedEnd))
 }
 
 func (p *peer) waitFor(c *call) time.Duration {

@@ -61,7 +61,6 @@ type gate struct {
 	Options
 	client  outlet
 	retries retries
-	listing listing
 
 	mu   sync.Mutex
 	open Session // nil: not yet, or no more
@@ -76,7 +75,7 @@ func (g *gate) read(text []byte) (m message, c *call, no *refusal) {
 	case err != nil:
 		g.logf("What the client sent was refused: %v.", err)
 		return m, nil, &refusal{idOf(text), codeInvalid, err}
-	case m.isAnswer() || g.isUnjudged(&m) || m.id == nil && strings.HasPrefix(m.method, "notifications/"):
+	case m.isAnswer() || isUnjudged(&m) || m.id == nil && strings.HasPrefix(m.method, "notifications/"):
 		return m, nil, nil
 	case m.id == nil: // some servers would run it all the same
 		g.logf("A request without an id was refused.")
@@ -84,7 +83,7 @@ func (g *gate) read(text []byte) (m message, c *call, no *refusal) {
 	case m.method == "tools/call":
 		c, err = readCall(m.params)
 	default:
-		c, err = g.readRequest(&m)
+		c, err = readRequest(&m)
 	}
 	if err != nil {
 		return m, nil, &refusal{m.id, codeParams, err}

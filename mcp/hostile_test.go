@@ -285,25 +285,11 @@ var carrying = []struct{ method, params, judged string }{
 	},
 }
 
-// listedOnly are requests that say nothing but what the server has listed.
-var listedOnly = []struct{ method, params string }{
-	{"resources/read", `{"uri":"x://a"}`},
-	{"resources/read", `{"_meta":{"progressToken":1},"uri":"x:\/\/\u0061"}`},
-	{"resources/subscribe", `{"uri":"x://a"}`},
-	{"prompts/get", `{"name":"greet"}`},
-	{"prompts/get", `{"name":"greet","arguments":{}}`},
-}
-
 // TestH740ARequestForAResourceCarriesNothingOut: the agent has read a page, and puts what it knows into an address, a
-// prompt's argument or a completion. What only names what the server has listed is judged by another name.
+// prompt's argument or a completion. What the server has listed makes no difference.
 func TestH740ARequestForAResourceCarriesNothingOut(t *testing.T) {
 	t.Parallel()
 	g := gated(t)
-	g.Requests("resources/read", `{"uri":"x://a"}`)
-	if q := g.waits(1)[0]; q.Tool != "mcp__fake__resources/read" {
-		t.Errorf("before the server has listed it, asked is %s", q.Tool)
-	}
-	g.no()
 	g.Answer(g.Requests("resources/list", "{}"))
 	g.Answer(g.Requests("prompts/list", "{}"))
 	for _, c := range carrying {
@@ -316,13 +302,6 @@ func TestH740ARequestForAResourceCarriesNothingOut(t *testing.T) {
 	}
 	g.Idle()
 	g.unseen("AKIA")
-	for _, c := range listedOnly {
-		g.Requests(c.method, c.params)
-		if q := g.waits(1)[0]; q.Tool != "mcp__fake__"+c.method+"_listed" {
-			t.Errorf("asked is %s", q.Tool)
-		}
-		g.no()
-	}
 }
 
 // TestH742NoToolHasTheNameOfARequest, no request comes as a notification, and none can be read in two ways.
@@ -331,8 +310,7 @@ func TestH742NoToolHasTheNameOfARequest(t *testing.T) {
 	g := gated(t)
 	var tools []string
 	names := []string{
-		"resources/read_listed", "resources/read", "Prompts/Get", "prompts/get_LISTED", "completion/complete",
-		"(vendor/send)", "(listed)__",
+		"resources/read", "Prompts/Get", "completion/complete", "(vendor/send)",
 	}
 	for _, name := range names {
 		tools = append(tools, fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}}`, name))
@@ -372,9 +350,6 @@ func TestH743WithoutTheGatewayNothingIsRequested(t *testing.T) {
 		g.Says(g.Answer(g.Requests(method, params)), `"error":{"code":-32001,"message":"The verifier can't be reached.`)
 	}
 	for _, c := range carrying {
-		refused(c.method, c.params)
-	}
-	for _, c := range listedOnly {
 		refused(c.method, c.params)
 	}
 	g.Denied(g.Call("echo", `{"text":"AKIA"}`), "can't be reached")

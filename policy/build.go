@@ -39,7 +39,6 @@ func newBuilder(c Config) *builder {
 		}
 		b.tools[name] = &own
 	}
-	b.addListed(anyServer, untrusted)
 	return b
 }
 
@@ -220,7 +219,7 @@ func (b *builder) toolName(path, key string) (string, bool) {
 		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
 	}
 	f := unknownTool
-	if like := firstOf(b.tools, standIns(name)); like != nil { // what the owner says of its server counts
+	if like := ofServer(b.tools, name); like != nil { // what the owner says of its server counts
 		f = *like
 	}
 	f.name = name

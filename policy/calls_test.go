@@ -139,7 +139,7 @@ var facts = map[string]func(j *judged) string{
 
 // risks has a short name for each mark.
 var risks = map[policy.Risk]string{
-	policy.RunsDownloaded: "joined", policy.DeletesFiles: "deletes", policy.CantBeUndone: "undone", policy.Pays: "pays",
+	policy.RunsDownloaded: "joined", policy.DeletesFiles: "deletes", policy.CantBeUndone: "undone",
 	policy.ChangesSettings: "settings", policy.Publishes: "publishes", policy.HoldsSecret: "secret",
 	policy.OutsideWorkspace: "outside", policy.LeavesMachine: "leaves",
 }

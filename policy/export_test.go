@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// Labelled are the params that the shipped labels of a tool name.
-func Labelled(tool string) (destinations, content []string) {
-	f := shipped[tool]
-	if f == nil {
-		return nil, nil
+// Labelled are the destinations that the shipped label of a tool names.
+func Labelled(tool string) []string {
+	if f := shipped[tool]; f != nil {
+		return f.destinations
 	}
-	return f.destinations, f.content
+	return nil
 }
 
 // Served are the tools of well-known servers.

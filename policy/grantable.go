@@ -13,9 +13,12 @@ var destructive = func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|\PL)(?i:` + any + `)(?:\P{Ll}|$)|` + any + `(?:\P{Ll}|$)`)
 }()
 
-// attaches reports whether a line of a text begins with MEDIA:, after which OpenClaw attaches a file: then the text is
-// more than what is said.
-func attaches(a argument) bool {
+// saysMore reports whether a text is more than what is said: a line of it begins with MEDIA:, after which OpenClaw
+// attaches a file, or it is a subject of more than one line, of which a mail program may take the second for a header.
+func saysMore(a argument) bool {
+	if a.name == "subject" && strings.ContainsAny(a.value, "\r\n") {
+		return true
+	}
 	for rest, found := a.value, true; found; {
 		var before string
 		before, rest, found = strings.Cut(rest, ":")

@@ -16,17 +16,12 @@ type Tool struct {
 	// Destinations are the params that say where it goes, whom it reaches, or
 	// which thing it gives away. An empty list is none; nil is unknown.
 	Destinations []string `yaml:"destinations"`
-	// Content are the params that only hold what is said: a consent to calls like
-	// one covers others that differ in these, and in nothing else.
-	Content []string `yaml:"content"`
-	// Destructive says that it can't be undone: it is always asked about where
-	// it acts for a tainted conversation, each time.
+	// Destructive says that it can't be undone, as a payment can't: it is always asked about where it acts for a
+	// tainted conversation, each time.
 	Destructive *bool `yaml:"destructive"`
 	// Secret says that it bears secrets: it is never covered by a lasting grant,
 	// and the conversation holds secrets once it has returned something.
 	Secret *bool `yaml:"secret"`
-	// Money says that it pays or orders: no lasting grant covers it.
-	Money *bool `yaml:"money"`
 	// Leaves says that its arguments leave the machine: it asks once the
 	// conversation has read secrets, also where it is no sink.
 	Leaves *bool `yaml:"leaves"`
@@ -54,7 +49,7 @@ func (b *builder) label(path string, f *facts, t *Tool) { //nolint:gocognit // o
 		}
 	}
 	for _, said := range []struct{ to, from *bool }{{&f.sink, t.Sink}, {&f.destructive, t.Destructive},
-		{&f.secret, t.Secret}, {&f.money, t.Money}, {&f.safe, t.Safe}} {
+		{&f.secret, t.Secret}, {&f.safe, t.Safe}} {
 		if said.from != nil {
 			*said.to = *said.from
 		}
@@ -79,17 +74,11 @@ func (b *builder) label(path string, f *facts, t *Tool) { //nolint:gocognit // o
 		if f.reason == unknownTool.reason {
 			f.reason = "only looks, as your label says"
 		}
-		if f.sink || f.dangerous || f.destructive || f.money || f.runs {
-			b.fail(path+".safe", "what acts, runs, pays or destroys is not safe: set sink: false, or leave safe out")
+		if f.sink || f.dangerous || f.destructive || f.runs {
+			b.fail(path+".safe", "what acts, runs or destroys is not safe: set sink: false, or leave safe out")
 		}
 	}
 	if t.Destinations != nil {
 		f.destinations = t.Destinations
-	}
-	if t.Content != nil {
-		f.content = t.Content
-	}
-	if slices.ContainsFunc(t.Content, func(name string) bool { return slices.Contains(f.destinations, name) }) {
-		b.fail(path+".content", "names a destination: it can't be content as well")
 	}
 }

@@ -28,7 +28,6 @@ type Plan struct {
 	Effect    command.Effect    // what that is known to do, by the rule for commands: see [Plan.knownEffect]
 	Writes    Writing           // what it may write into files
 	RunCap    int               // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
-	Attaches  bool              // a line of its text has a file attached
 
 	policy   *Policy
 	rule     *rule
@@ -133,16 +132,16 @@ func (pl *Plan) keeps(s *said) {
 		s.Tool == "terminal" && action == "read":
 		pl.Secret = ofDevice
 	}
-	pl.Attaches = slices.ContainsFunc(s.args, attaches)
 	switch {
-	case r.dangerous || r.destructive || r.secret || r.money || s.Hints.Destroys():
+	case r.dangerous || r.destructive || r.secret || s.Hints.Destroys():
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	case pl.Line != nil:
 		pl.Grantable = found == "" && (!pl.Line.Joined || !pl.Line.Network) && deleting.of(pl.Line) == nil &&
 			starting.of(pl.Line) == nil && pl.policy.asks.of(pl.Line) == nil
 	default:
-		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.writesForLater(s)
+		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.writesForLater(s) &&
+			!slices.ContainsFunc(s.args, saysMore)
 	}
 }
 
@@ -256,7 +255,7 @@ func (pl *Plan) ByArguments() bool {
 // Goes are the params that say where a call goes, for the person who is asked about it. Nil: unknown, or that is not
 // what matters, since the call does more than its arguments say.
 func (pl *Plan) Goes() []string {
-	if r := pl.rule; r != nil && !r.dangerous && !r.destructive && !r.secret && !r.money && !r.runs {
+	if r := pl.rule; r != nil && !r.dangerous && !r.destructive && !r.secret && !r.runs {
 		return r.destinations
 	}
 	return nil
@@ -270,12 +269,13 @@ func (pl *Plan) Destinations() []string {
 	return nil
 }
 
-// Content are params in which calls like it may differ; all others count as destinations.
+// Content are params in which calls like it may differ, since they only hold what is said; all others count as
+// destinations.
 func (pl *Plan) Content() []string {
-	if pl.Grantable && !pl.Attaches {
-		return pl.rule.content
+	if !pl.Grantable {
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(pl.Goes(), name) })
 }
 
 // Unsure reports whether no label says which of a call's arguments say where it goes, nor that there are none.

@@ -119,7 +119,7 @@ func (s *ruleset) find(tool string) *rule {
 	if r := s.rules[tool]; r != nil {
 		return r
 	}
-	if r := firstOf(s.rules, standIns(tool)); r != nil {
+	if r := ofServer(s.rules, tool); r != nil {
 		return r
 	}
 	return s.rules[""]

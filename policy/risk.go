@@ -17,7 +17,6 @@ const (
 	RunsDownloaded   Risk = "joins the network with another command"
 	DeletesFiles     Risk = "deletes files"
 	CantBeUndone     Risk = "can't be undone"
-	Pays             Risk = "pays or orders"
 	ChangesSettings  Risk = "changes settings or starts an agent"
 	Publishes        Risk = "publishes or administers"
 	HoldsSecret      Risk = "holds a secret"
@@ -46,7 +45,6 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 		{RunsDownloaded, line.Joined && line.Network},
 		{DeletesFiles, deletes},
 		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive.MatchString(s.top("action")))},
-		{Pays, r.money},
 		{ChangesSettings, r.dangerous || pl.settings},
 		{Publishes, pl.policy.asks.of(line) != nil},
 		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},

@@ -24,21 +24,9 @@ type Server struct {
 	Annotations bool `yaml:"annotations"`
 }
 
-// serverPrefix begins the names of tools of servers: mcp__server__tool.
+// serverPrefix begins the names of tools of servers, mcp__server__tool, and of other requests to them, which are judged
+// as tools that we don't know: mcp__server__resources/read.
 const serverPrefix = "mcp__"
-
-// A client of MCP also reads resources and gets prompts. The gate asks about that by the names of the requests:
-// mcp__files__resources/read. Of those nothing is known: the address may say what the agent has read elsewhere. Where
-// all that the request says is the address or name of something that the server itself has listed, the gate adds
-// _listed: the server learns nothing but that. No tool has such a name: the gate refuses it.
-const (
-	listedEnd = "_listed"
-	allListed = "(listed)__" // after the prefix of a server or of none: all such requests
-	anyServer = serverPrefix + "__"
-)
-
-// listable are the requests of which the gate says it.
-var listable = setOfWords("resources/read resources/subscribe resources/unsubscribe prompts/get")
 
 // serverOf is the name under which a server's tools are known as a whole, where a tool is one of a server's.
 func serverOf(tool string) (string, bool) {
@@ -47,24 +35,10 @@ func serverOf(tool string) (string, bool) {
 	return serverPrefix + server + "__", ok && found && server != ""
 }
 
-// standIns are the rows that hold for a tool of a server's that has none of its own; the first that there is counts.
-func standIns(tool string) []string {
-	server, served := serverOf(tool)
-	if !served {
-		return nil
-	}
-	request, listed := strings.CutSuffix(tool, listedEnd)
-	if listed && listable[strings.TrimPrefix(request, server)] {
-		return []string{request, server + allListed, anyServer + allListed}
-	}
-	return []string{server}
-}
-
-func firstOf[T any](from map[string]*T, names []string) *T {
-	for _, name := range names {
-		if from[name] != nil {
-			return from[name]
-		}
+// ofServer is the row that holds for a tool of a server's that has none of its own; nil where there is none.
+func ofServer[T any](from map[string]*T, tool string) *T {
+	if server, served := serverOf(tool); served {
+		return from[server]
 	}
 	return nil
 }
@@ -99,15 +73,7 @@ func (b *builder) readServers() {
 			}
 			b.tools[name] = &f
 		}
-		b.addListed(all, b.tools[all].response)
 	}
-}
-
-// addListed notes what requests for what a server has listed bring in.
-func (b *builder) addListed(server string, response taint.Level) {
-	name := server + allListed
-	b.tools[name] = &facts{name: name, response: response, traits: traits{safe: true}, known: true,
-		reason: "asks for what the server itself has listed"}
 }
 
 // believing is the rule for a call of a tool whose server says that it only reads, where the owner trusts the server in

@@ -19,7 +19,6 @@ type facts struct {
 	traits
 	reason       string       // why, as the end of "It …"
 	destinations []string     // the params that say where a call goes; nil: unknown
-	content      []string     // the params in which calls that go to the same place may differ
 	trust        []*trustRule // the owner's, by what a call names
 	card         Card
 	known        bool // somebody has said something of it: our table, or the owner
@@ -28,8 +27,8 @@ type facts struct {
 
 // traits are what a tool does: tools.txt explains them.
 type traits struct {
-	safe, strictSink, sink, dangerous, destructive, money, secret, leaves bool
-	commands, runs, open, looks, opens, shows, wrapper                    bool
+	safe, strictSink, sink, dangerous, destructive, secret, leaves bool
+	commands, runs, open, looks, opens, shows, wrapper             bool
 }
 
 // Card is how the first line of a card says what a call of a tool does.
@@ -76,7 +75,7 @@ var shipped = func() map[string]*facts {
 func (t *traits) set(word string) bool {
 	meant, known := map[string][]*bool{
 		"-": nil, "safe": {&t.safe}, "strict": {&t.strictSink}, "acts": {&t.sink}, "dangerous": {&t.sink, &t.dangerous},
-		"destroys": {&t.sink, &t.destructive}, "pays": {&t.money}, "secret": {&t.secret}, "leaves": {&t.leaves},
+		"destroys": {&t.sink, &t.destructive}, "secret": {&t.secret}, "leaves": {&t.leaves},
 		"commands": {&t.commands}, "runs": {&t.sink, &t.commands, &t.runs}, "typed": {&t.open}, "looks": {&t.looks},
 		"opens": {&t.opens}, "shows": {&t.opens, &t.shows}, "wraps": {&t.wrapper},
 	}[word]
@@ -113,10 +112,8 @@ func readTable(text string) (map[string]*facts, error) {
 			}
 		case table[above.name] != nil && words[0] == "to:":
 			table[above.name].destinations = append(table[above.name].destinations, words[1:]...)
-		case table[above.name] != nil && words[0] == "says:":
-			table[above.name].content = append(table[above.name].content, words[1:]...)
 		default:
-			err = errors.New("want a row, or \"to:\" or \"says:\" below one")
+			err = errors.New("want a row, or \"to:\" below one")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("policy: tools.txt:%d: %w", n, err)

@@ -17,7 +17,7 @@ func labelled(t *testing.T) *policy.Policy {
 	rules, _, err := policy.New(policy.Config{
 		TaintPolicy: policy.TaintPolicy{Shared: new(taint.Allow), External: new(taint.Allow), Untrusted: new(taint.Allow)},
 		Tools: map[string]policy.Tool{
-			"dm":      {Source: new(false), Sink: new(true), Destinations: []string{"to"}, Content: []string{"body"}},
+			"dm":      {Source: new(false), Sink: new(true), Destinations: []string{"to"}},
 			"passbox": {Source: new(false), Sink: new(false), Secret: new(true)},
 		},
 	})

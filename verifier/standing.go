@@ -23,7 +23,6 @@ const mostCommand = 1000
 // the same answer, so that what is given is what is covered.
 func alwaysOf(t *evaluation, a *approval.Ask) string {
 	if !t.plan.Owners(t.call) || !a.Lasting || a.Agent == "" || a.Marked() || a.Hidden > 0 || a.HeldOnly ||
-		t.plan.Attaches ||
 		!t.verdict.LevelAlone ||
 		t.view.Lost ||
 		t.view.Secrets != session.HoldsNone {

@@ -232,7 +232,7 @@ It checks nothing: "verifier audit verify" does.`,
     commit 3f9c2a71d0e4
     go1.26.8 linux/amd64`,
 	"verifier label": `Shows the tools of a catalogue, one screen each, with their description and what their server
-claims. One key says what a tool does: r only reads, a acts, d destroys, p pays, s shows secrets.
+claims. One key says what a tool does: r only reads, a acts, d destroys or pays, s shows secrets.
 Each answer is written at once: leave with q or Ctrl-C, and run the same command again to go on. A
 tool is shown again only when its definition changes.
 

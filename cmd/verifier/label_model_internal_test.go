@@ -54,7 +54,7 @@ func TestH554ADescriptionCannotUseTheModelToBecomeMilder(t *testing.T) {
 	if err != nil || len(model.Asked()) != 2 ||
 		!strings.Contains(
 			string(file),
-			"  get_forecast: {source: true, sink: true, destinations: [day], money: true} # ",
+			"  get_forecast: {source: true, sink: true, destinations: [day], destructive: true} # ",
 		) ||
 		!strings.Contains(string(file), "  send_note: {source: true, sink: true, destinations: [to]} # ") ||
 		!strings.Contains(said.String(), "the model thinks: it acts, it pays") {

@@ -136,7 +136,6 @@ func render(t *policy.Tool) string {
 		parts = append(parts, "destinations: ["+strings.Join(names, ", ")+"]")
 	}
 	truth("destructive", t.Destructive)
-	truth("money", t.Money)
 	truth("secret", t.Secret)
 	return "{" + strings.Join(parts, ", ") + "}"
 }

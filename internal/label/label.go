@@ -9,36 +9,24 @@ import (
 )
 
 // Keys are the keys by which the owner says what a tool does.
-const Keys = "r only reads · a acts · d destroys · p pays · s shows secrets"
+const Keys = "r only reads · a acts · d destroys or pays · s shows secrets"
 
 // Label is what the owner says of a tool by a key. What a model thinks of the tool makes it stricter, never milder: the
 // server's own words could have made the model say so. An unknown key gives no label.
 func Label(t *Tool, key string, model auditor.ToolOpinion) (l policy.Tool, ok bool) {
-	acts := policy.Tool{Source: new(true), Sink: new(true), Destinations: t.Arguments}
-	switch key {
-	case "r":
-		l = policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true)}
-	case "a":
-		l = acts
-	case "d":
-		l, model.Destroys = acts, true
-	case "p":
-		l, model.Pays = acts, true
-	case "s":
-		l, model.Secret = acts, true
-	default:
+	if len(key) != 1 || !strings.Contains("rads", key) {
 		return l, false
 	}
-	if model.Acts || model.Destroys || model.Pays || model.Secret {
-		l = acts
+	destroys, secret := key == "d" || model.Destroys || model.Pays, key == "s" || model.Secret
+	if key == "r" && !model.Acts && !destroys && !secret {
+		return policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true)}, true
 	}
-	for _, said := range []struct {
-		is bool
-		to **bool
-	}{{model.Destroys, &l.Destructive}, {model.Pays, &l.Money}, {model.Secret, &l.Secret}} {
-		if said.is {
-			*said.to = new(true)
-		}
+	l = policy.Tool{Source: new(true), Sink: new(true), Destinations: t.Arguments}
+	if destroys {
+		l.Destructive = new(true)
+	}
+	if secret {
+		l.Secret = new(true)
 	}
 	return l, true
 }

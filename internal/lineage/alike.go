@@ -16,68 +16,48 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// Alike is what calls have in common that go to the same place: each argument under
-// its path and as it is, except those that are known to hold only what is said, and
-// the names of all arguments. An argument that no label names may be a destination, so
-// it counts as one. The zero Alike is like nothing.
+// Alike is what calls have in common that go to the same place: each argument under its path and as it is, except those
+// that are known to hold only what is said. An argument that no label names may be a destination, so it counts as one.
+// The zero Alike is like nothing.
 type Alike struct {
 	where []argument
 	text  string
 }
 
-// argument is one text or number of a call, or true, false or null.
-type argument struct {
-	path, text string
-	bare       bool // it is no text: "false" is another value than false
-}
+// argument is the path of a text or number of a call, or of true, false or null; what it says; and its kind, since
+// "false" is another value than false.
+type argument [3]string
 
 const (
 	mostAlike = 1000 // bytes that are kept, and read by people
 	longPath  = 256  // bytes: [protocol.Values.Path] cuts longer ones, and two could look the same
 )
 
-// AlikeOf says what a call's params have in common with others that may differ only in
-// content, which is text at the top: an object there could hold anything. A call that
-// goes nowhere, or of which there is too much, is like no other.
+// AlikeOf says what a call's params have in common with others that may differ only in content, which is text at the
+// top: an object there could hold anything. A call that goes nowhere, or of which there is too much, is like no other.
 func AlikeOf(params protocol.Values, destinations, content []string) *Alike {
-	if len(params) > mostAlike {
-		return &Alike{}
-	}
 	a, goes := &Alike{}, false
-	var names []string
+	if len(params) > mostAlike {
+		return a
+	}
 	for i := range params {
 		v := &params[i]
-		if v.NameAt > 0 {
-			names = append(names, v.Name)
-		}
-		if v.Kind == jsontext.KindBeginObject || v.Kind == jsontext.KindBeginArray {
+		path := params.Path(i)
+		switch v.Kind {
+		case jsontext.KindBeginObject, jsontext.KindBeginArray:
 			continue
+		case jsontext.KindString, jsontext.KindNumber: // public: false is a place too, but none to go to alone
+			goes = goes || isDestination(path, destinations) && strings.TrimSpace(v.Text) != ""
 		}
-		l := argument{params.Path(i), v.Text, v.Kind != jsontext.KindString}
-		if len(l.path) >= longPath {
+		if len(path) >= longPath {
 			return &Alike{}
 		}
-		// public: false is a place too, but none to go to alone
-		says := v.Kind == jsontext.KindString || v.Kind == jsontext.KindNumber
-		goes = goes || says && isDestination(l.path, destinations) && strings.TrimSpace(l.text) != ""
-		if !slices.Contains(content, l.path) || breaksHeader(l) {
-			a.where = append(a.where, l)
+		if !slices.Contains(content, path) {
+			a.where = append(a.where, argument{path, v.Text, v.Kind.String()})
 		}
 	}
-	slices.SortStableFunc(a.where, func(x, y argument) int { return cmp.Compare(x.path, y.path) })
-	slices.Sort(names)
-	written := struct {
-		To   [][2]string `json:"to"`
-		Bare []string    `json:"bare,omitempty"` // paths of what is no text in To
-		With []string    `json:"with"`
-	}{With: slices.Compact(names)}
-	for _, l := range a.where {
-		written.To = append(written.To, [2]string{l.path, l.text})
-		if l.bare {
-			written.Bare = append(written.Bare, l.path)
-		}
-	}
-	text, err := json.Marshal(written)
+	slices.SortStableFunc(a.where, func(x, y argument) int { return cmp.Compare(x[0], y[0]) })
+	text, err := json.Marshal(a.where)
 	if err != nil || !goes || len(text) > mostAlike {
 		return &Alike{}
 	}
@@ -95,12 +75,6 @@ func isDestination(path string, names []string) bool {
 	return false
 }
 
-// breaksHeader reports whether a subject has more than one line: a mail program may
-// take the second for another header, such as Bcc.
-func breaksHeader(l argument) bool {
-	return strings.EqualFold(l.path, "subject") && strings.ContainsAny(l.text, "\r\n")
-}
-
 // String is the same for calls that are alike, and empty for one that is like no other.
 func (a *Alike) String() string { return a.text }
 
@@ -113,7 +87,7 @@ func (a *Alike) In(directory string) string {
 	if err != nil || len(a.text)+len(in) > mostAlike {
 		return ""
 	}
-	return strings.TrimSuffix(a.text, "}") + `,"in":` + string(in) + "}"
+	return a.text + string(in)
 }
 
 // Where says in words where they go and by which action, an argument each. It is
@@ -123,7 +97,7 @@ func (a *Alike) Where() (out []string) {
 		return nil
 	}
 	for _, l := range a.where {
-		out = append(out, l.path+": "+l.text)
+		out = append(out, l[0]+": "+l[1])
 	}
 	return out
 }

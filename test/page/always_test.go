@@ -14,7 +14,7 @@ import (
 // A standing consent is given on a card's page, for exactly one command, or for one tool and where its calls go.
 
 // notebook is a tool that writes into a notebook, as an owner would label it.
-const notebook = "tools:\n  notes_add: {sink: true, leaves: false, destinations: [notebook], content: [text]}\n"
+const notebook = "tools:\n  notes_add: {sink: true, leaves: false, destinations: [notebook]}\n"
 
 func note(book, text string, ctx gateway.Context) gateway.Call {
 	return gateway.Call{Tool: "notes_add", Params: fmt.Sprintf(`{"notebook":%q,"text":%q}`, book, text), Context: ctx}
@@ -226,9 +226,9 @@ func TestAStandingConsentIsNotWidened(t *testing.T) {
 	m = fetched(g, "after")
 	g.Allow(note("shopping", "after", m))
 	for what, yaml := range map[string]string{ // H482, H526, H529
-		"it pays by now":  strings.Replace(notebook, "leaves: false", "money: true", 1),
-		"it has no label": "",
-		"its text is one": strings.Replace(notebook, "destinations: [notebook], content: [text]",
+		"it destroys by now": strings.Replace(notebook, "leaves: false", "destructive: true", 1),
+		"it has no label":    "",
+		"its text is one": strings.Replace(notebook, "destinations: [notebook]",
 			"destinations: [notebook, text]", 1),
 		"two people": notebook + "approval: {approvals: 2}\napprovers: [{name: owner, ids: ['token:owner']}, " +
 			"{name: Ann, token: 5b7e2d9041c84f3fa6d0c3917e8b25d4}]\n",
@@ -261,12 +261,11 @@ func TestAlwaysForExactlyOneCommand(t *testing.T) {
 
 // H523 and H524: none for what bears the mark of a risk, or may bear one.
 func TestNoAlwaysForWhatBearsTheMarkOfARisk(t *testing.T) {
-	g, b := owned(t, notebook+"  shop_pay: {sink: true, money: true, destinations: [notebook]}\n"+
-		"  notes_wipe: {sink: true, destructive: true, destinations: [notebook]}\n"+
+	g, b := owned(t, notebook+"  notes_wipe: {sink: true, destructive: true, destinations: [notebook]}\n"+
 		"  vault_put: {sink: true, secret: true, destinations: [notebook]}\n  share: {sink: true, leaves: true, "+
 		"destinations: [notebook]}\n")
 	m := fetched(g, "m")
-	for _, tool := range []string{"shop_pay", "notes_wipe", "vault_put", "share", "notes_new", "mcp__new__thing"} {
+	for _, tool := range []string{"notes_wipe", "vault_put", "share", "notes_new", "mcp__new__thing"} {
 		b.never(gateway.Call{Tool: tool, Params: `{"notebook":"shopping"}`, Context: m}, "")
 	}
 	for _, c := range []string{"rm x", "curl https://example.com", "git push", "touch /etc/x", "cp a b", "ls > y",
