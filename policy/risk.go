@@ -84,39 +84,3 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 // recipientParams say whom a call reaches, in lower case.
 var recipientParams = setOfWords("to cc bcc target targets recipient recipients user userid chatid participant " +
 	"participants attendee attendees guests")
-
-// Unmentioned are hosts that a call names to connect to, and that none of the user's messages in this run names. It is
-// nil where there is no such message.
-func (pl *Plan) Unmentioned(c *toolcall.Call) (out []string) {
-	if len(c.OwnerMessages()) == 0 || !pl.Leaves {
-		return nil
-	}
-	messages := strings.ToLower(strings.Join(c.OwnerMessages(), "\n"))
-	var addresses []string
-	if pl.Line != nil {
-		addresses = pl.Line.Words
-	} else {
-		for _, a := range read(c).args {
-			addresses = append(addresses, a.value)
-		}
-	}
-	for _, address := range addresses {
-		if !strings.Contains(address, "://") || strings.ContainsAny(address, " \n") {
-			continue
-		}
-		host := hostOf(address)
-		if host != "" && !slices.Contains(out, host) && !strings.Contains(messages, domainOf(host)) {
-			out = append(out, host)
-		}
-	}
-	return out
-}
-
-// domainOf is what a person would write of a host: its last two labels, or an address of digits as it is.
-func domainOf(host string) string {
-	labels := strings.Split(strings.ToLower(host), ".")
-	if n := len(labels); n > 2 && strings.Trim(labels[n-1], "0123456789") != "" {
-		labels = labels[n-2:]
-	}
-	return strings.Join(labels, ".")
-}

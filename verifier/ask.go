@@ -128,14 +128,14 @@ func (p *people) question(ctx context.Context, t *evaluation) *approval.Ask {
 
 // warn says what a person should notice first, and why they are asked. Of whom the user never mentioned, only what the card shows is named.
 func warn(t *evaluation, a *approval.Ask) {
-	strangers, hosts := t.plan.Strangers(t.call, &t.view), t.plan.Unmentioned(t.call)
+	strangers := t.plan.Strangers(t.call, &t.view)
 	risks := t.plan.Risks(t.call, &t.view, len(strangers) > 0)
 	for _, r := range risks {
 		a.Risks = append(a.Risks, string(r))
 	}
 	a.Unclear = t.plan.Unclear()
 	unseen := func(s string) bool { return !strings.Contains(string(a.Shown), s) }
-	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen), slices.DeleteFunc(hosts, unseen))
+	a.Reasons = t.plan.Reasons(&t.verdict, &t.view, slices.DeleteFunc(strangers, unseen))
 	switch h := &t.call.Hints; {
 	case h.Destroys():
 		a.Effect = approval.Destroys
