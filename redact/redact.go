@@ -67,7 +67,7 @@ type Redactor struct {
 }
 
 // New returns a Redactor, at once: see [Redactor.Wait]. It refuses a field name that would match nothing, and a pattern
-// that is wrong or does not hide its own example: the error is [Faults].
+// that is wrong: the error is [Faults].
 func New(c Config) (*Redactor, error) {
 	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: map[string]bool{}, done: make(chan struct{})}
 	var faults Faults
@@ -80,9 +80,9 @@ func New(c Config) (*Redactor, error) {
 		r.fields[s] = true
 	}
 	for i, p := range c.Patterns {
-		made, at, err := p.compile()
+		made, err := p.compile()
 		if err != nil {
-			faults = append(faults, &Fault{fmt.Sprintf("patterns[%d].%s", i, at), err.Error()})
+			faults = append(faults, &Fault{fmt.Sprintf("patterns[%d].regex", i), err.Error()})
 		}
 		r.patterns = append(r.patterns, made)
 	}

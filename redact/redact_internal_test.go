@@ -196,8 +196,8 @@ func TestH29OurOwnSecretsAreHiddenByTheirValue(t *testing.T) {
 
 func TestOwnersPatterns(t *testing.T) {
 	r := redactor(t, Config{Patterns: []Pattern{
-		{Name: "ticket", Regex: `TICKET-[0-9]{4}`, Example: "see TICKET-1234"},
-		{Regex: `pin (?P<secret>[0-9]{4})`, Example: "pin 1234"},
+		{Name: "ticket", Regex: `TICKET-[0-9]{4}`},
+		{Regex: `pin (?P<secret>[0-9]{4})`},
 		{Name: "card", Regex: `\b[0-9]{16}\b|^8888$`},
 	}})
 	got, findings := r.Text("TICKET-9999 and pin 1234; TICKET%2D7777")
@@ -221,14 +221,12 @@ func TestOwnersPatterns(t *testing.T) {
 func TestAConfigThatIsWrongIsRefused(t *testing.T) {
 	ok := Pattern{Regex: "a"}
 	for want, c := range map[string]Config{
-		"fields[1]: ":                    {Fields: []string{"ok", "_ ."}},
-		"patterns[1].regex: is empty":    {Patterns: []Pattern{ok, {}}},
-		"patterns[1].regex: error":       {Patterns: []Pattern{ok, {Regex: "("}}},
-		"patterns[1].regex: matches":     {Patterns: []Pattern{ok, {Regex: "a*"}}},
-		"patterns[1].example: the regex": {Patterns: []Pattern{ok, {Regex: "b", Example: "a"}}},
-		"patterns[0].example: the regex": {Patterns: []Pattern{{Regex: `\b`, Example: "a"}}},
+		"fields[1]: ":                          {Fields: []string{"ok", "_ ."}},
+		"patterns[1].regex: matches the empty": {Patterns: []Pattern{ok, {}}},
+		"patterns[1].regex: error":             {Patterns: []Pattern{ok, {Regex: "("}}},
+		"patterns[1].regex: matches":           {Patterns: []Pattern{ok, {Regex: "a*"}}},
 	} {
-		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := New(c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s %v", want, err)
 		}
 	}
