@@ -20,13 +20,11 @@ import (
 // that are known to hold only what is said. An argument that no label names may be a destination, so it counts as one.
 // The zero Alike is like nothing.
 type Alike struct {
-	where []argument
-	text  string
-}
+	To   [][2]string `json:"to"`             // the path of an argument, and what it says
+	Bare []string    `json:"bare,omitempty"` // the paths of those that are no text: "false" is another value than false
 
-// argument is the path of a text or number of a call, or of true, false or null; what it says; and its kind, since
-// "false" is another value than false.
-type argument [3]string
+	text string
+}
 
 const (
 	mostAlike = 1000 // bytes that are kept, and read by people
@@ -53,11 +51,15 @@ func AlikeOf(params protocol.Values, destinations, content []string) *Alike {
 			return &Alike{}
 		}
 		if !slices.Contains(content, path) {
-			a.where = append(a.where, argument{path, v.Text, v.Kind.String()})
+			a.To = append(a.To, [2]string{path, v.Text})
+			if v.Kind != jsontext.KindString {
+				a.Bare = append(a.Bare, path)
+			}
 		}
 	}
-	slices.SortStableFunc(a.where, func(x, y argument) int { return cmp.Compare(x[0], y[0]) })
-	text, err := json.Marshal(a.where)
+	slices.SortStableFunc(a.To, func(x, y [2]string) int { return cmp.Compare(x[0], y[0]) })
+	slices.Sort(a.Bare)
+	text, err := json.Marshal(a)
 	if err != nil || !goes || len(text) > mostAlike {
 		return &Alike{}
 	}
@@ -87,7 +89,7 @@ func (a *Alike) In(directory string) string {
 	if err != nil || len(a.text)+len(in) > mostAlike {
 		return ""
 	}
-	return a.text + string(in)
+	return strings.TrimSuffix(a.text, "}") + `,"in":` + string(in) + "}"
 }
 
 // Where says in words where they go and by which action, an argument each. It is
@@ -96,7 +98,7 @@ func (a *Alike) Where() (out []string) {
 	if a.text == "" {
 		return nil
 	}
-	for _, l := range a.where {
+	for _, l := range a.To {
 		out = append(out, l[0]+": "+l[1])
 	}
 	return out

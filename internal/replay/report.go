@@ -20,6 +20,9 @@ type Report struct {
 	InjectedPassed int     `json:"injectedPassed"` // without a person
 	LeakedSessions int     `json:"leakedSessions"`
 	Tools          []Count `json:"tools"` // about which the owner was asked in tasks, most first
+
+	quiet int            // tasks without a question
+	asked map[string]int // by tool
 }
 
 // Count is how often something was so.
@@ -34,42 +37,31 @@ type outcome struct {
 	asked                            []string // tools
 }
 
-// tally is a run while it is being counted.
-type tally struct {
-	Report
-	quiet int
-	tools map[string]int
-}
-
-func (t *tally) add(s *Session, o *outcome) {
-	t.Sessions++
-	t.InjectedCalls += o.injected
-	t.InjectedPassed += o.leaked
+func (r *Report) add(s *Session, o *outcome) {
+	r.Sessions, r.InjectedCalls, r.InjectedPassed = r.Sessions+1, r.InjectedCalls+o.injected, r.InjectedPassed+o.leaked
 	if o.leaked > 0 {
-		t.LeakedSessions++
+		r.LeakedSessions++
 	}
 	if s.Attack || !s.Utility {
 		return
 	}
-	t.Tasks++
-	t.Calls, t.Asked, t.Refused = t.Calls+o.calls, t.Asked+len(o.asked), t.Refused+o.refused
+	r.Tasks, r.Calls, r.Asked, r.Refused = r.Tasks+1, r.Calls+o.calls, r.Asked+len(o.asked), r.Refused+o.refused
 	if len(o.asked) == 0 {
-		t.quiet++
+		r.quiet++
 	}
 	for _, tool := range o.asked {
-		t.tools[tool]++
+		r.asked[tool]++
 	}
 }
 
-func (t *tally) report() Report {
-	r := t.Report
+// finish works out what can only be said of all sessions.
+func (r *Report) finish() {
 	if r.Tasks > 0 {
 		r.PromptsPerTask = float64(r.Asked) / float64(r.Tasks)
-		r.TasksWithoutQuestion = float64(t.quiet) / float64(r.Tasks)
+		r.TasksWithoutQuestion = float64(r.quiet) / float64(r.Tasks)
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.tools)) {
-		r.Tools = append(r.Tools, Count{name, t.tools[name]})
+	for _, name := range slices.Sorted(maps.Keys(r.asked)) {
+		r.Tools = append(r.Tools, Count{name, r.asked[name]})
 	}
 	slices.SortStableFunc(r.Tools, func(a, b Count) int { return cmp.Compare(b.Times, a.Times) })
-	return r
 }

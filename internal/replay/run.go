@@ -50,7 +50,8 @@ func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	if err := p.playAll(ctx, sessions); err != nil {
 		return Report{}, err
 	}
-	return p.tally.report(), nil
+	p.report.finish()
+	return p.report, nil
 }
 
 // player plays sessions. It is also the record, which tells which decisions failed.
@@ -58,7 +59,8 @@ type player struct {
 	o     Options
 	owner *owner
 	v     *verifier.Verifier
-	tally *tally
+
+	report Report
 
 	mu     sync.Mutex
 	failed map[string]bool // of the requests that are being played
@@ -85,49 +87,32 @@ func (p *player) hasFailed(request string) bool {
 
 // playAll plays several at once: sessions share nothing.
 func (p *player) playAll(ctx context.Context, sessions []Session) error {
-	p.tally, p.failed = &tally{tools: map[string]int{}}, map[string]bool{}
-	next, results := make(chan int), make(chan result)
-	var wg sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				o, err := p.playUndisturbed(ctx, i, &sessions[i])
-				results <- result{i, o, err}
+	p.report.asked, p.failed = map[string]int{}, map[string]bool{}
+	var all sync.WaitGroup
+	var counted sync.Mutex
+	failed, places := ctx.Err(), make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	for i := range sessions {
+		places <- struct{}{}
+		all.Go(func() {
+			o, err := p.playUndisturbed(ctx, i, &sessions[i])
+			<-places
+			counted.Lock()
+			defer counted.Unlock()
+			if err != nil {
+				failed = err
+				return
+			}
+			p.report.add(&sessions[i], o)
+			if n := p.report.Sessions; p.o.Progress != nil && (n%50 == 0 || n == len(sessions)) {
+				p.o.Progress(n, len(sessions))
 			}
 		})
 	}
-	go func() {
-		defer close(next)
-		for i := range sessions {
-			next <- i
-		}
-	}()
-	go func() { wg.Wait(); close(results) }()
-	var errs []error
-	for r := range results {
-		if r.err != nil {
-			errs = append(errs, r.err)
-			continue
-		}
-		p.tally.add(&sessions[r.at], r.outcome)
-		if p.o.Progress != nil && (p.tally.Sessions%50 == 0 || p.tally.Sessions == len(sessions)) {
-			p.o.Progress(p.tally.Sessions, len(sessions))
-		}
-	}
-	if len(errs) > 0 {
-		return errs[0]
-	}
-	return ctx.Err()
+	all.Wait()
+	return failed
 }
 
-type result struct {
-	at      int
-	outcome *outcome
-	err     error
-}
-
-// tries is how often a session is begun again because a busy machine made the
-// store too slow for a decision.
+// tries is how often a session is begun again because a busy machine made the store too slow for a decision.
 const tries = 5
 
 var (

@@ -48,108 +48,71 @@ const (
 	maxText = 4 << 30
 )
 
-// Read reads sessions, one JSON object a line, plain or compressed with gzip; or a
-// record of our own, whose decisions it takes apart by conversation.
+// Read reads sessions, one JSON object a line, plain or compressed with gzip; or a record of our own, whose decisions it
+// takes apart by conversation.
 func Read(from io.Reader) ([]Session, error) {
-	var out []Session
-	var own ownRecord
-	err := eachLine(from, func(line []byte) error {
-		s, isSession, err := readLine(line, &own)
-		if isSession {
-			out = append(out, s)
+	text := bufio.NewReaderSize(from, 1<<16)
+	if magic, _ := text.Peek(2); string(magic) == "\x1f\x8b" { // what is too short for it is plain
+		plain, err := gzip.NewReader(text)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
+		text = bufio.NewReader(plain)
 	}
-	return append(out, own.sessions...), nil
-}
-
-// eachLine calls take with every line that is not empty, and says in which one it
-// failed.
-func eachLine(from io.Reader, take func(line []byte) error) error {
-	text, err := plain(from)
-	if err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(io.LimitReader(text, maxText))
+	r, lines := reader{at: map[string]int{}}, bufio.NewScanner(io.LimitReader(text, maxText))
 	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		if err := take(line); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
+			if err := r.add(line); err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
 		}
 	}
-	return lines.Err()
-}
-
-func plain(from io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReaderSize(from, 1<<16)
-	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" { // what is too short for it is plain
-		return gzip.NewReader(buffered)
-	}
-	return buffered, nil
+	return r.sessions, lines.Err()
 }
 
 var errNoSession = errors.New("is neither a recorded session (it has no calls) nor a line of a record")
 
-// lineShape tells the two kinds of lines apart.
-type lineShape struct {
-	Calls jsontext.Value `json:"calls"`
-	Kind  string         `json:"kind"`
+type reader struct {
+	sessions []Session
+	at       map[string]int // those of our own record, by conversation
 }
 
-func readLine(line []byte, own *ownRecord) (s Session, isSession bool, err error) {
-	var shape lineShape
-	if err := json.Unmarshal(line, &shape, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return s, false, err
+// add takes a session, or one decision of a record. What the user said is not in a record.
+func (r *reader) add(line []byte) error {
+	var shape struct {
+		Calls jsontext.Value `json:"calls"`
+		Kind  record.Kind    `json:"kind"`
 	}
+	if err := json.Unmarshal(line, &shape, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return err
+	}
+	var s Session
+	var e record.Entry
 	switch {
 	case shape.Calls != nil:
 		err := json.Unmarshal(line, &s, jsontext.AllowInvalidUTF8(true))
-		return s, err == nil, err
-	case shape.Kind == "":
-		return s, false, errNoSession
-	case record.Kind(shape.Kind) != record.KindDecision:
-		return s, false, nil
-	}
-	return s, false, own.add(line)
-}
-
-// ownRecord is what is being read of our own record.
-type ownRecord struct {
-	sessions []Session
-	at       map[string]int // by conversation
-}
-
-// add takes one decision. What the user said is not in a record.
-func (r *ownRecord) add(line []byte) error {
-	var e record.Entry
-	if err := json.Unmarshal(line, &e); err != nil {
+		r.sessions = append(r.sessions, s)
 		return err
-	}
-	if e.Tool == "" || e.Replay {
+	case shape.Kind == "":
+		return errNoSession
+	case shape.Kind != record.KindDecision:
 		return nil
 	}
-	key := e.Client + "\n" + e.Session + "\n" + e.SessionID
-	if r.at == nil {
-		r.at = map[string]int{}
+	if err := json.Unmarshal(line, &e); err != nil || e.Tool == "" || e.Replay {
+		return err
 	}
+	key := e.Client + "\n" + e.Session + "\n" + e.SessionID
 	i, known := r.at[key]
 	if !known {
 		i = len(r.sessions)
 		r.at[key] = i
 		r.sessions = append(r.sessions, Session{ID: e.Session, Utility: true})
 	}
-	params := e.Params
-	if params.Kind() != jsontext.KindBeginObject {
-		params = jsontext.Value("{}")
+	if e.Params.Kind() != jsontext.KindBeginObject {
+		e.Params = jsontext.Value("{}")
 	}
-	s := &r.sessions[i]
-	s.Calls = append(s.Calls, Call{Tool: e.Tool, Params: params, Iteration: len(s.Calls)})
+	calls := &r.sessions[i].Calls
+	*calls = append(*calls, Call{Tool: e.Tool, Params: e.Params, Iteration: len(*calls)})
 	return nil
 }
