@@ -74,7 +74,13 @@ func (t *Tx) enter(client string) error {
 		t.putClient()
 	}
 	t.Unseen, t.Era = c.Unseen, c.Era
-	t.done = func() error { return t.engine.file.remember(client, c.Epoch) }
+	t.done = func() error {
+		if c.Lost && (found == nil || !found.Lost) {
+			t.engine.log.Error("the store has lost what it knew: conversations are untrusted until serve --accept-loss",
+				"client", client)
+		}
+		return t.engine.file.remember(client, c.Epoch)
+	}
 	return nil
 }
 
