@@ -226,9 +226,12 @@ func (w *writer) take(first *waiting) {
 			texts = append(texts, e.text)
 		}
 	}
+	if len(texts) == 0 {
+		return
+	}
 	err := w.write(texts)
 	w.note(err)
-	for _, e := range all {
+	for _, e := range all { // nobody listens to those that were given up
 		e.done <- err
 	}
 }
