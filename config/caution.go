@@ -2,12 +2,9 @@ package config
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
@@ -119,29 +116,8 @@ func (k risks) cautionRisks() {
 		k.find(Warning, "caution.auditor.failMode", "an attacker who keeps the auditor from answering gets past it; block asks you instead")
 	}
 	if a.Mode == AuditorMode(auditor.AutoApprove) {
-		k.autoApproves()
+		k.find(Warning, "caution.auditor.mode", "a model may answer in your place where only the level asks; never for "+
+			"what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or where "+
+			"secrets are involved")
 	}
-}
-
-// autoApproves says where the auditor answers, under this very policy.
-func (k risks) autoApproves() {
-	p, _, err := policy.New(k.Policy)
-	if err != nil {
-		return // it was told with the rest
-	}
-	levels := p.LevelAlone()
-	if len(levels) == 0 {
-		k.find(Warning, "caution.auditor.mode", "autoApprove answers nothing under this policy: no level asks about a tool, so there is no question to answer in your place")
-		return
-	}
-	k.find(Warning, "caution.auditor.mode", "a model may answer in your place in conversations that are "+strings.Join(names(levels), " or ")+
-		", where only that level asks; never for what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or where secrets are involved")
-}
-
-func names(levels []taint.Level) []string {
-	out := make([]string, len(levels))
-	for i, l := range levels {
-		out[i] = l.String()
-	}
-	return out
 }

@@ -156,19 +156,12 @@ func (b *builder) readAgents(l *layer, all scope, iterations int) map[string]fun
 		if agents[key] != nil {
 			b.fail(path, "another agent has the same id but for its case: keep one")
 		}
-		if a.MaxIterations > iterations {
-			b.warn(path+".maxIterations", "is above the global cap, which holds")
-		}
 		most := min(b.limit(path+".maxIterations", a.MaxIterations, iterations), iterations)
 		scope, layer := b.readScope(path+".scope", a.Scope), b.readLayer(path+".", l, a.TaintPolicy, a.ToolOverrides)
-		same := len(scope.names) == 0 && len(a.ToolOverrides) == 0 && a.TaintPolicy == TaintPolicy{}
 		if len(scope.names) == 0 {
 			scope = all
 		}
 		agents[key] = func(global *ruleset) *ruleset {
-			if same {
-				return &ruleset{rules: global.rules, cap: most}
-			}
 			own := b.ruleset(path+".", &layer, &scope, most)
 			set, looser := global.tightened(own, "Your rules for the agent "+id+" are stricter"), false
 			for name, r := range set.rules {

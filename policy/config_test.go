@@ -69,12 +69,6 @@ func TestAConfigThatIsRiskySaysSoInWords(t *testing.T) {
 	)
 	warned(
 		t,
-		policy.Config{Agents: map[string]policy.Agent{"a": {MaxIterations: 50}}},
-		"agents.a.maxIterations",
-		"global cap",
-	)
-	warned(
-		t,
 		policy.Config{
 			Agents: map[string]policy.Agent{"a": {ToolOverrides: map[string]policy.Override{"exec": {Any: on(allow)}}}},
 		},

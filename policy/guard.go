@@ -124,20 +124,7 @@ var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "637
 
 // find says what of ours a call names, or "". Our program is only looked for where the tool carries commands.
 func (g *guard) find(s *said, commands bool, line *command.Line) string {
-	m := g.in(s.all, commands)
-	upwards := func(name string) { // a path that goes up, as it is meant
-		if m == nil && len(name) <= mostPath && goesUp(name) {
-			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
-		}
-	}
-	if m == nil && goesUp(s.all) {
-		for name := range strings.FieldsFuncSeq(s.all, endsWord) {
-			upwards(name)
-		}
-		for name := range strings.SplitSeq(s.all, "\x00") {
-			upwards(name)
-		}
-	}
+	m := g.inAll(s.all, commands)
 	if line != nil {
 		for _, words := range line.Commands {
 			if slices.Contains(g.commands, program(words[0])) {
@@ -145,9 +132,7 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 			}
 		}
 		for i := 0; m == nil && i < len(line.Words); i++ { // without their quotes
-			if m = g.in(line.Words[i], commands); m == nil {
-				upwards(line.Words[i])
-			}
+			m = g.inAll(line.Words[i], commands)
 		}
 	}
 	switch {
@@ -159,6 +144,20 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 		return "our own address"
 	}
 	return "what is guarded: " + m.word
+}
+
+// inAll finds the first guarded word in values and in their words, also where one is a path that goes up.
+func (g *guard) inAll(text string, commands bool) *guarded {
+	m := g.in(text, commands)
+	if m != nil || !goesUp(text) {
+		return m
+	}
+	for _, name := range append(strings.Split(text, "\x00"), strings.FieldsFunc(text, endsWord)...) {
+		if m == nil && len(name) <= mostPath && goesUp(name) {
+			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
+		}
+	}
+	return m
 }
 
 func goesUp(text string) bool { return strings.Contains(text, "../") || strings.Contains(text, `..\`) }

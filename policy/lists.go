@@ -42,9 +42,8 @@ func setOfWords(text string) map[string]bool {
 
 // patterns are names and patterns of names, to be matched fast.
 type patterns struct {
-	names  map[string]bool
-	globs  []glob
-	anyone bool // a glob may fit a name without a dot and without an underscore
+	names map[string]bool
+	globs []glob
 }
 
 // glob is a pattern, and what a name that fits begins with, has in it and ends with.
@@ -61,18 +60,18 @@ func patternsOf(name string) patterns {
 		parts := strings.FieldsFunc(word, func(c rune) bool { return c == '*' || c == '?' })
 		has := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) })
 		out.globs = append(out.globs, glob{word, word[:first], has, word[last+1:]})
-		out.anyone = out.anyone || !strings.ContainsAny(has, "._")
 	}
 	return out
 }
 
 func (p *patterns) match(name string) bool {
-	return p.names[name] || (p.anyone || strings.ContainsAny(name, "._")) &&
-		slices.ContainsFunc(p.globs, func(g glob) bool {
-			found := strings.HasPrefix(name, g.begin) && strings.HasSuffix(name, g.end) && strings.Contains(name, g.has)
-			if found {
-				found, _ = path.Match(g.all, name)
+	for i := range p.globs {
+		g := &p.globs[i]
+		if strings.HasPrefix(name, g.begin) && strings.HasSuffix(name, g.end) && strings.Contains(name, g.has) {
+			if found, _ := path.Match(g.all, name); found {
+				return true
 			}
-			return found
-		})
+		}
+	}
+	return p.names[name]
 }

@@ -90,19 +90,6 @@ func (p *Policy) Row(agent, tool string) taint.Row {
 // Response is what a tool's answer brings in, whatever it was called with.
 func (p *Policy) Response(tool string) taint.Level { return p.global.find(tool).response }
 
-// LevelAlone lists the levels at which some tool waits for a person only because of what came into the conversation.
-func (p *Policy) LevelAlone() (out []taint.Level) {
-	for _, l := range taint.All() {
-		for _, r := range p.global.rules {
-			if r.inScope && !r.wrapper && r.Modes[l] == confirm && r.Modes[local] == allow && !r.asks[l] {
-				out = append(out, l)
-				break
-			}
-		}
-	}
-	return out
-}
-
 // rulesFor finds an agent's rules. Ids are compared without case, as OpenClaw does; a call that names no agent gets the
 // strictest of all, so that leaving the field out sheds nothing.
 func (p *Policy) rulesFor(agent string) *ruleset {
