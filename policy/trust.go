@@ -209,7 +209,8 @@ func (pl *Plan) acts(s *said, ruled bool) {
 		by = "its address, which may be in your own network"
 	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves(s):
 		by = "the file that it writes"
-	case pathTools[name] && slices.ContainsFunc(s.files, namesShare):
+	case pathTools[name] && s.Context.Platform != "linux" && s.Context.Platform != "darwin" &&
+		!strings.HasPrefix(s.Context.Workspace, "/") && slices.ContainsFunc(s.files, namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
 	clones := s.top("projectGitUrl") != "" // a session that starts with a repository fetches that
