@@ -41,7 +41,8 @@ func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli
 //	x       y                           lost: it is y that was x, and lost
 //	        older than what was seen    lost in part: what was seen is put back
 func (t *Tx) enter(client string) error {
-	key, here := keyOf(client, "client"), t.engine.file.epoch(client)
+	key, known := keyOf(client, "client"), t.engine.file.of(client)
+	here := known.Epoch
 	found, err := get[clientDoc](t, key)
 	if err != nil {
 		return err
@@ -65,6 +66,7 @@ func (t *Tx) enter(client string) error {
 			c.Was = last(append(slices.Clone(c.Was), here), mostEpochs)
 		} else if here != "" {
 			c.Epoch = here
+			c.Pauses = pick(found == nil, known.Pauses, c.Pauses)
 		}
 		c.Lost = true
 		c.beginEra(t.Now)
@@ -79,12 +81,20 @@ func (t *Tx) enter(client string) error {
 			t.engine.log.Error("the store has lost what it knew: conversations are untrusted until serve --accept-loss",
 				"client", client)
 		}
-		return t.engine.file.remember(client, c.Epoch)
+		return t.engine.file.remember(client, c.Epoch, c.Pauses)
 	}
 	return nil
 }
 
-func (t *Tx) putClient() { t.put(keyOf(t.of, "client"), t.client, time.Time{}) }
+// putClient writes the client's document. One that is made anew counts as newer than those of before, so that a process
+// that remembers one of these takes it, and does not put back what says nothing of a loss.
+func (t *Tx) putClient() {
+	key := keyOf(t.of, "client")
+	t.put(key, t.client, time.Time{})
+	if e := t.entry(key); e.known.version == "" {
+		e.least = uint64(max(0, t.Now.UnixMilli())) //nolint:gosec // not negative
+	}
+}
 
 // Paused is the pause that binds an agent's calls; nil: none does. A call that names no agent is bound by any.
 func (t *Tx) Paused(agent string) *Pause {
@@ -217,7 +227,7 @@ func (s *Store) Forgive(ctx context.Context, agent string) error {
 func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
 	docs, _, _, err := s.engine.readWithClients(ctx, s.engine.read)
 	for id, c := range docs {
-		if c.Lost || c.isLoss(s.engine.file.epoch(id)) {
+		if c.Lost || c.isLoss(s.engine.file.of(id).Epoch) {
 			lost = append(lost, id)
 		}
 	}

@@ -33,7 +33,8 @@ type entry struct {
 	known *known
 	write any // what it is to say; nil: what it says
 	until time.Time
-	once  bool // it is not worth remembering
+	once  bool   // it is not worth remembering
+	least uint64 // its count is at least this
 }
 
 // change runs a function until what it rests on still holds, and commits what it says. The last run counts.
@@ -102,7 +103,7 @@ func (e *engine) commit(ctx context.Context, t *Tx, write bool) (moved []Doc, do
 		if n.write == nil || !write {
 			continue
 		}
-		k := &known{version: newVersion(), count: n.known.count + 1, value: n.write}
+		k := &known{version: newVersion(), count: max(n.known.count+1, n.least), value: n.write}
 		d := Doc{Key: n.key, Version: k.version}
 		if !n.until.IsZero() {
 			k.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))

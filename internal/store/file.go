@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -16,12 +17,18 @@ import (
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
-// file remembers outside the store, on this machine, which store it worked with: the epoch of each client. An empty store
-// is either new or has lost everything, and the two look the same from within.
+// file remembers outside the store, on this machine, what a store must not lose. An empty store is either new or has lost
+// everything, and the two look the same from within.
 type file struct {
-	path   string // "": this process remembers
-	mu     sync.Mutex
-	epochs atomic.Pointer[map[string]string]
+	path  string // "": this process remembers
+	mu    sync.Mutex
+	known atomic.Pointer[map[string]remains]
+}
+
+// remains is what is remembered of a client.
+type remains struct {
+	Epoch  string  `json:"epoch"`
+	Pauses []Pause `json:"pauses,omitzero"` // those that are on
 }
 
 // ErrExposed says that others can read what is ours.
@@ -44,8 +51,8 @@ func Private(paths ...string) error {
 
 // openFile reads the file. A damaged one is an error: to take it for a missing one would be to take a loss for a start.
 func openFile(path string) (*file, error) {
-	f, known := &file{path: path}, map[string]string{}
-	f.epochs.Store(&known)
+	f, known := &file{path: path}, map[string]remains{}
+	f.known.Store(&known)
 	if path == "" {
 		return f, nil
 	}
@@ -63,18 +70,18 @@ func openFile(path string) (*file, error) {
 	return f, nil
 }
 
-// epoch is that of the client's store; "": none is remembered.
-func (f *file) epoch(client string) string { return (*f.epochs.Load())[client] }
+// of is what is remembered of a client; without an epoch, nothing is.
+func (f *file) of(client string) remains { return (*f.known.Load())[client] }
 
 // remember keeps it, on the disk first: a process that could not would take the next loss for a new store.
-func (f *file) remember(client, epoch string) error {
-	if f.epoch(client) == epoch {
+func (f *file) remember(client, epoch string, pauses []Pause) error {
+	if was := f.of(client); was.Epoch == epoch && slices.Equal(was.Pauses, pauses) {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known := maps.Clone(*f.epochs.Load())
-	known[client] = epoch
+	known := maps.Clone(*f.known.Load())
+	known[client] = remains{epoch, pauses}
 	if f.path != "" {
 		text, err := json.Marshal(known, json.Deterministic(true))
 		if err == nil {
@@ -87,6 +94,6 @@ func (f *file) remember(client, epoch string) error {
 			return fmt.Errorf("store: the epoch could not be kept: %w", err)
 		}
 	}
-	f.epochs.Store(&known)
+	f.known.Store(&known)
 	return nil
 }

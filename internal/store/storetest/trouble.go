@@ -217,11 +217,13 @@ func flush(b *bench) {
 	s := b.store("machine")
 	b.raise(s, conv("old"), "", taint.Owner)
 	b.given(s, "c1")
+	b.must(s.Pause(b.ctx, store.Pause{Agent: "paused", On: true, By: "ann"}))
 	lost, err := s.Lost(b.ctx)
 	b.must(err)
 	b.is("a fresh store", len(lost), 0)
 	b.must(b.Restore(b.ctx, nil, nil)) // everything is gone
-	for _, s := range []*store.Store{s, b.store("machine"), b.store("machine")} {
+	for _, s := range []*store.Store{b.store("machine"), s, b.store("machine")} {
+		b.update(s, conv("old"), func(t *store.Tx) { b.is("the agent is paused", t.Paused("paused") != nil, true) })
 		for _, c := range []string{"old", "new"} {
 			b.update(s, conv(c), func(t *store.Tx) {
 				b.is("it is untrusted", t.C.Level("any"), taint.Untrusted)
