@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // clientDoc is what is known of a client. Every change of its other documents rests on it, so no pause, no new era and no
@@ -27,6 +29,20 @@ const mostEpochs = 16
 // isLoss reports whether a machine that remembers another epoch has lost what it knew, and nobody has noted that yet.
 func (c *clientDoc) isLoss(here string) bool {
 	return here != "" && c.Epoch != here && !slices.Contains(c.Was, here)
+}
+
+// merge takes over what others have written since into a document that is older than this one: no pause may get lost.
+func (c *clientDoc) merge(older []byte) {
+	var there clientDoc
+	if len(older) == 0 || json.Unmarshal(older, &there) != nil {
+		return
+	}
+	c.Lost, c.Era = c.Lost || there.Lost, max(c.Era, there.Era)
+	for _, p := range there.Pauses {
+		if !slices.ContainsFunc(c.Pauses, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
+			c.Pauses = append(c.Pauses, p)
+		}
+	}
 }
 
 func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
@@ -72,6 +88,7 @@ func (t *Tx) enter(client string) error {
 		c.beginEra(t.Now)
 		fallthrough
 	case k.lost:
+		c.merge(k.older)
 		t.MarkUnseen(lostUnseen)
 		t.putClient()
 	}

@@ -46,8 +46,9 @@ type known struct {
 	until   int64  // Unix milliseconds; 0: for good
 	data    []byte // nil: it was read
 	size    int
-	value   any  // what it says; nil: it was not read yet
-	lost    bool // the backend has an older one, or none: count and value are those that were seen
+	value   any    // what it says; nil: it was not read yet
+	lost    bool   // the backend has an older one, or none: count and value are those that were seen
+	older   []byte // what it has instead
 }
 
 // A document is sealed: a MAC over its key, its version and the rest; how often it was written; until when it is kept;

@@ -161,7 +161,7 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	}
 	e.log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
 	return &known{version: k.version, count: was.count, until: was.until,
-		data: was.data, size: was.size, value: was.value, lost: true}, nil
+		data: was.data, size: was.size, value: was.value, lost: true, older: k.data}, nil
 }
 
 // read reads documents as they are now, once the time is known.

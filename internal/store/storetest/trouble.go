@@ -280,6 +280,13 @@ func failover(b *bench) {
 	b.is("and for others", b.level(b.store(), c, ""), taint.Untrusted)
 	b.is("the other conversation is as it was", b.level(s, conv("b"), ""), taint.Owner)
 	b.update(s, conv("b"), func(t *store.Tx) { b.is("the files are unseen", t.Unseen != nil, true) })
+	// What is put back takes nothing away that others have said since.
+	before = b.Snapshot()
+	b.update(s, conv("b"), func(t *store.Tx) { t.MarkUnseen("x") })
+	b.must(s.Forgive(b.ctx, ""))
+	b.must(b.Restore(b.ctx, before, nil))
+	b.must(b.store().Pause(b.ctx, store.Pause{Agent: "main", On: true}))
+	b.update(s, conv("b"), func(t *store.Tx) { b.is("paused", t.Paused("main") != nil, true) })
 }
 
 func pauseTakenAway(b *bench) {
