@@ -3,34 +3,26 @@ package channels
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
-func callNumber(i, of int) string { return fmt.Sprintf("%d of %d", i+1, of) }
-
 // callBlocks are what will run.
-func callBlocks(c *approval.Card, i int, seen *call, r *room) []Block {
-	q := &c.Questions[i]
-	first := Block{Kind: Field, Part: OfCall, Label: "tool", Text: toolText(&q.Ask, seen, r)}
-	if len(c.Questions) > 1 {
-		first.Label, first.Gap = callNumber(i, len(c.Questions)), i > 0
-	}
-	out := []Block{first}
-	if Lookalike(q.Ask.Tool) {
-		out = append(out, Block{Kind: Warning, Part: OfCall, Label: lookalikeWarning(q.Ask.Tool)})
+func callBlocks(c *approval.Card, seen *call, r *room) []Block {
+	out := []Block{{Kind: Field, Part: OfCall, Label: "tool", Text: toolText(&c.Ask, seen, r)}}
+	if Lookalike(c.Ask.Tool) {
+		out = append(out, Block{Kind: Warning, Part: OfCall, Label: lookalikeWarning(c.Ask.Tool)})
 	}
 	out = append(out, argumentBlocks(seen)...)
-	if dir := r.id(&q.Ask, q.Ask.Directory); dir != "" && !slices.ContainsFunc(seen.others, func(o arg) bool { return o.name == "workdir" && o.text == dir }) {
+	if dir := r.id(&c.Ask, c.Ask.Directory); dir != "" && !slices.ContainsFunc(seen.others, func(o arg) bool { return o.name == "workdir" && o.text == dir }) {
 		out = append(out, Block{Kind: Field, Part: OfCall, Label: "directory", Text: dir})
 	}
 	if r.roomy && !seen.seen.Full() {
 		out = append(out, notVisible(seen.seen))
 	}
-	return append(out, voteBlocks(q, r)...)
+	return append(out, voteBlocks(c, r)...)
 }
 
 func notVisible(v Visibility) Block {
@@ -103,51 +95,30 @@ func whoBlocks(a *approval.Ask, r *room) (out []Block) {
 	return out
 }
 
-func voteBlocks(q *approval.Question, r *room) []Block {
-	if r.ended || q.Ask.Approvals <= 1 && len(q.Votes) == 0 {
+func voteBlocks(c *approval.Card, r *room) []Block {
+	if r.ended || c.Ask.Approvals <= 1 && len(c.Votes) == 0 {
 		return nil
 	}
 	var said []string
-	for _, v := range q.Votes {
+	for _, v := range c.Votes {
 		verb := "denied"
 		if v.Allow {
-			verb = "approved " + r.inline(q.Ask.Reach(v.Scope))
+			verb = "approved " + r.inline(c.Ask.Reach(v.Scope))
 		}
 		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Who()), verb, r.person(v.Via)))
 	}
-	if Answered(q) { // on a list whose other calls wait
-		return []Block{{Kind: Field, Part: OfCall, Label: "answered", Text: strings.Join(said, ", ")}}
-	}
-	text := fmt.Sprintf("%d of %d", len(q.Votes), max(q.Ask.Approvals, 1))
+	text := fmt.Sprintf("%d of %d", len(c.Votes), max(c.Ask.Approvals, 1))
 	if r.roomy && len(said) > 0 {
 		text += ": " + strings.Join(said, ", ")
 	}
 	return []Block{{Kind: Field, Part: OfFate, Label: "approvals", Text: text}}
 }
 
-// sameContext reports whether all questions of a card come from the same place
-// for the same reason, so that it need be said once only.
-func sameContext(qs []approval.Question) bool {
-	return !slices.ContainsFunc(qs, func(q approval.Question) bool { return !reflect.DeepEqual(background(&q.Ask), background(&qs[0].Ask)) })
-}
-
-// background is the part of an ask that is not the call.
-func background(a *approval.Ask) approval.Ask {
-	return approval.Ask{
-		Conversation: a.Conversation, SessionKey: a.SessionKey, Agent: a.Agent, Level: a.Level, Why: a.Why,
-		Reasons: a.Reasons, Started: a.Started, Said: a.Said, Auditor: a.Auditor,
-	}
-}
-
-// contextBlocks say what was asked for and why a person is asked. Where calls
-// come from different places, they say which call it is about.
-func contextBlocks(a *approval.Ask, which string, r *room) []Block {
+// contextBlocks say what was asked for and why a person is asked.
+func contextBlocks(a *approval.Ask, r *room) []Block {
 	asked := Block{Kind: Note, Part: OfAsked, Label: nothingSaid, Gap: true}
 	if len(a.Said) > 0 {
 		asked.Label, asked.Text = youAsked, r.inline(a.Said[len(a.Said)-1])
-	}
-	if which != "" {
-		asked.Label = "About " + which + ". " + asked.Label
 	}
 	out := []Block{asked}
 	for _, reason := range reasons(a) {
@@ -172,21 +143,9 @@ func reasons(a *approval.Ask) []string {
 }
 
 // detailBlocks are what More tells of a call besides what is on the card.
-func detailBlocks(c *approval.Card, i int, r *room) []Block {
-	a, label := &c.Questions[i].Ask, "In detail"
-	if of := len(c.Questions); of > 1 {
-		label = "In detail, " + callNumber(i, of)
-	}
-	out := append([]Block{{Kind: Note, Label: label, Gap: true}}, originBlocks(a, r)...)
-	if i > 0 && sameContext(c.Questions) { // the rest is shown above
-		if a.Digest != "" {
-			out = append(out, Block{Kind: Field, Label: "digest", Text: r.id(a, a.CallDigest())})
-		}
-		if len(out) == 1 {
-			return nil
-		}
-		return out
-	}
+func detailBlocks(c *approval.Card, r *room) []Block {
+	a := &c.Ask
+	out := append([]Block{{Kind: Note, Label: "In detail", Gap: true}}, originBlocks(a, r)...)
 	if stopped(c) {
 		out = append(out, Block{Kind: Note, Label: blockedHint})
 	}
@@ -200,7 +159,7 @@ func detailBlocks(c *approval.Card, i int, r *room) []Block {
 		Block{Kind: Field, Label: "who started", Text: orUnknown(r.inline(a.Started))})
 	out = append(out, whoBlocks(a, r)...)
 	for _, f := range []struct{ label, text string }{
-		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.CallDigest()},
+		{"rule", a.Rule}, {"session id", a.SessionID}, {"run", a.Run}, {"digest", a.Digest},
 	} {
 		if f.text != "" {
 			out = append(out, Block{Kind: Field, Label: f.label, Text: r.id(a, f.text)})

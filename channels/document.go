@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Document is a card as every platform shows it: the same words in the same
@@ -76,11 +76,9 @@ func (b *Block) Between() string {
 
 // Typed is a line that answers a card.
 type Typed struct {
-	Label   string // what it grants
-	Line    string // or lines, of which each is one answer
-	Exactly bool   // only this very call, for the minutes
-	Turn    bool   // until the run ends
-	Minutes int    // 0 is once
+	Label string // what it grants
+	Line  string
+	Scope approval.Scope
 }
 
 // Button is something to tap.
@@ -88,14 +86,10 @@ type Button struct {
 	Action approval.Action
 	Label  string
 	Handle string // what the tap brings back
-	Entry  int    // the call of a list that it is for, from 1; 0: all of the card
 }
 
 // First reports whether the button belongs to the first row: those of a card before More.
 func (b *Button) First() bool {
-	if b.Entry > 0 {
-		return false
-	}
 	switch b.Action {
 	case approval.AllowOnce, approval.AllowSeen, approval.AllowFile, approval.DenyCall, approval.Details:
 		return true
@@ -152,9 +146,7 @@ func Details(c *approval.Card, now time.Time) *Document { return details(c, now,
 func details(c *approval.Card, now time.Time, r *room) *Document {
 	d := question(c, nil, now, r)
 	d.Buttons = nil
-	for i := range c.Questions {
-		d.Blocks = append(d.Blocks, detailBlocks(c, i, r)...)
-	}
+	d.Blocks = append(d.Blocks, detailBlocks(c, r)...)
 	if !now.Before(c.Until()) {
 		return d
 	}
@@ -164,17 +156,14 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 			d.Typed = []Typed{denyLine(c)}
 			d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTyped, Label: d.Typed[0].Label, Text: d.Typed[0].Line, Gap: true})
 		}
-		d.Buttons = []Button{button(c, approval.DenyCall, denyLabel(c))}
+		d.Buttons = []Button{button(c, approval.DenyCall, "Deny")}
 		return d
 	}
-	longer, why := lasting(c, calls(c, &normal))
+	longer, why := lasting(c)
 	if why != "" {
 		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Label: why, Gap: true})
 	}
 	d.Blocks = append(d.Blocks, covers(c, longer)...)
-	if l := c.LikePreview(); l != nil {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfScope, Text: r.inline(l.String()), Gap: true})
-	}
 	if c.Code != "" {
 		d.Typed = typed(c, longer)
 	}
@@ -182,23 +171,18 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 		d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTyped, Label: t.Label, Text: t.Line, Gap: i == 0})
 	}
 	d.Buttons = detailsButtons(c, longer)
-	if len(c.Questions) == 1 {
-		a := &c.Questions[0].Ask
-		d.always = a.Always != "" && a.Blocked == "" && !a.Marked()
-	}
+	d.always = c.Ask.Always != "" && longer > 0
 	return d
 }
 
 // unread reports whether a card hides what a call writes to files because the config says so.
-func unread(c *approval.Card) bool {
-	return slices.ContainsFunc(c.Questions, func(q approval.Question) bool { return q.Ask.Bodies > 0 })
-}
+func unread(c *approval.Card) bool { return c.Ask.Bodies > 0 }
 
-// Calls are the calls of a card as one look can take them, for a page that says what became of it.
-func Calls(c *approval.Card) []Block {
+// Call is the call of a card as one look can take it, for a page that says what became of it.
+func Call(c *approval.Card) []Block {
 	var d Document
 	r := normal.brief()
-	d.calls(c, &r)
+	d.call(c, &r)
 	return d.Blocks
 }
 
@@ -235,13 +219,13 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	}
 	if stopped(c) {
 		why := blockedAction
-		if c.Questions[0].Ask.Unheard {
+		if c.Ask.Unheard {
 			why = blockedUnseen
 		}
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Label: why, Text: r.inline(c.Questions[0].Ask.Blocked)})
+		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Label: why, Text: r.inline(c.Ask.Blocked)})
 	}
-	d.calls(c, r)
-	d.contexts(c, r)
+	d.call(c, r)
+	d.Blocks = append(d.Blocks, contextBlocks(&c.Ask, r)...)
 	if risks := risksOf(c); len(risks) > 0 {
 		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
 	}
@@ -256,12 +240,7 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 
 // head is the first line.
 func (d *Document) head(c *approval.Card, expired bool) {
-	var h Headline
-	if len(c.Questions) == 1 {
-		h = Head(&c.Questions[0].Ask)
-	} else {
-		h = Headline{Says: approval.Count(len(c.Questions), "call", "calls") + ":", Of: strings.Join(headsOf(c, headlineWidth/max(len(c.Questions), 1)), "; ")}
-	}
+	h := Head(&c.Ask)
 	switch {
 	case expired:
 		h.Says = "Expired: " + h.Says
@@ -271,77 +250,31 @@ func (d *Document) head(c *approval.Card, expired bool) {
 	d.Title, d.Of, d.Then = h.Says, h.Of, h.Then
 }
 
-// risksOf are the risks of all calls of a card, each once, in our own words.
+// risksOf are the risks of a card's call, each once, in our own words.
 func risksOf(c *approval.Card) (out []string) {
-	for i := range c.Questions {
-		for _, r := range c.Questions[i].Ask.Risks {
-			if r = inline(r, normal.name); !slices.Contains(out, r) {
-				out = append(out, r)
-			}
+	for _, r := range c.Ask.Risks {
+		if r = inline(r, normal.name); !slices.Contains(out, r) {
+			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// calls are what a person can see of each call.
-func calls(c *approval.Card, r *room) []call {
-	out := make([]call, len(c.Questions))
-	for i := range c.Questions {
-		out[i] = look(&c.Questions[i].Ask, r)
+// call shows what will run, and notes what can't be seen of it.
+func (d *Document) call(c *approval.Card, r *room) {
+	seen := look(&c.Ask, r)
+	d.Blocks = append(d.Blocks, callBlocks(c, &seen, r)...)
+	if !r.roomy && !seen.seen.Full() {
+		d.Blocks = append(d.Blocks, notVisible(seen.seen))
 	}
-	return out
+	d.Full, d.Cut = d.Full && seen.seen.Full(), d.Cut || seen.seen.Cut > 0
 }
 
-// calls shows what will run, and notes what can't be seen of it.
-func (d *Document) calls(c *approval.Card, r *room) {
-	var all Visibility
-	for i, seen := range calls(c, r) {
-		if r.calls == 0 || i < r.calls {
-			d.Blocks = append(d.Blocks, callBlocks(c, i, &seen, r)...)
-		}
-		all.add(seen.seen)
-	}
-	if left := len(c.Questions) - r.calls; r.calls > 0 && left > 0 {
-		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfCall, Label: approval.Count(left, "more call", "more calls") + " on the list, not shown here.", Gap: true})
-		d.Full, d.Cut = false, true
-	}
-	if !r.roomy && !all.Full() {
-		d.Blocks = append(d.Blocks, notVisible(all))
-	}
-	d.Full, d.Cut = d.Full && all.Full(), d.Cut || all.Cut > 0
-}
-
-// contexts says what was asked for and why a person is asked, once where it is
-// the same for all.
-func (d *Document) contexts(c *approval.Card, r *room) {
-	switch {
-	case len(c.Questions) == 0:
-	case sameContext(c.Questions):
-		d.Blocks = append(d.Blocks, contextBlocks(&c.Questions[0].Ask, "", r)...)
-	case r.roomy:
-		for i := range c.Questions {
-			d.Blocks = append(d.Blocks, contextBlocks(&c.Questions[i].Ask, callNumber(i, len(c.Questions)), r)...)
-		}
-	default:
-		d.Cut = true
-		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfWhy, Label: differentContexts, Gap: true})
-	}
-}
-
-// settled is what became of a card: a line that says who answered, when, and what
-// ran. Where calls of a list fared differently there is one for each end.
+// settled is what became of a card: a line that says who answered, when, and what ran.
 func settled(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
 	word, sign := ending(c, o)
-	d := &Document{Sign: sign, Title: word, Full: true}
-	all := fates(c, o, r)
-	if len(all) == 1 {
-		d.Of = all[0].rest(now.Location())
-		return d
-	}
-	for _, f := range all {
-		d.Blocks = append(d.Blocks, Block{Kind: Note, Part: OfFate, Text: f.In(now.Location())})
-	}
-	return d
+	f := fateOf(c, o, r)
+	return &Document{Sign: sign, Title: word, Full: true, Of: f.rest(now.Location())}
 }
 
 // Visibility counts what a person who reads the card does not see as it is.
@@ -349,11 +282,6 @@ func settled(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Doc
 type Visibility struct {
 	Report
 	Hidden int // values that were redacted
-}
-
-func (v *Visibility) add(o Visibility) {
-	v.Report.add(o.Report)
-	v.Hidden += o.Hidden
 }
 
 // Full reports whether all that will run can be read on the card.
@@ -382,9 +310,8 @@ type room struct {
 	field int  // of an identifier
 	said  int  // of a sentence
 	mains int  // how many arguments that say what the call does; 0 is all
-	calls int  // how many calls of a list; 0 is all
 	ended bool // nothing is asked any more: who voted is shown above
-	roomy bool // each call of a list may say where it comes from, who voted on it and what is not visible of it
+	roomy bool // there is room to say who voted, and what is not visible beside it
 }
 
 // normal is what one screen and one look can take: about 30 lines. What fits it
@@ -401,7 +328,7 @@ var rooms = []room{
 	{name: 60, main: 600, arg: 120, other: 240, field: 120, said: 200, roomy: true},
 	{name: 40, main: 240, arg: 80, other: 80, field: 80, said: 120},
 	{name: 30, main: 60, arg: 40, other: 40, field: 60, said: 80, mains: 3},
-	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1, calls: 5},
+	{name: 20, main: 40, other: none, field: 40, said: 60, mains: 1},
 }
 
 // none is a limit that lets nothing through; 0 would be no limit.

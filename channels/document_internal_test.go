@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // size is what a document takes at least on any platform.
@@ -19,51 +19,23 @@ func size(d *Document) int {
 	return n
 }
 
-// monster is the largest card that can be: twenty calls, each as long as it may
-// be, from different places, answered by many.
+// monster is the largest card that can be, answered by many.
 func monster() *approval.Card {
-	c := card()
-	for i := range 20 {
-		long := strings.Repeat("ж", 150) + fmt.Sprint(i)
-		a := ask(
-			long,
-			fmt.Sprintf(
-				`{"command":%q,"url":%q,"path":%q,"to":%q,"message":%q,"x":%q,"\u202e":1}`,
-				long,
-				long,
-				long,
-				long,
-				long,
-				long,
-			),
-		)
-		a.Agent, a.SessionKey, a.Started, a.Said, a.Sent, a.Hidden, a.Approvals = long, long, long, []string{
-			long,
-		}, long, 3, 20
-		a.Why = []string{long, long, long, long, long}
-		q := approval.Question{Ask: a}
-		for j := range 19 {
-			q.Votes = append(
-				q.Votes,
-				approval.Vote{Person: fmt.Sprint(j, long), Via: "telegram", Allow: true, At: created},
-			)
-		}
-		c.Questions = append(c.Questions, q)
+	long := strings.Repeat("ж", 150)
+	a := ask(long, fmt.Sprintf(`{"command":%[1]q,"url":%[1]q,"path":%[1]q,"to":%[1]q,"message":%[1]q,"x":%[1]q,"\u202e":1}`, long))
+	a.Agent, a.SessionKey, a.Started, a.Sent, a.Said = long, long, long, long, []string{long}
+	a.Hidden, a.Approvals, a.Why = 3, 20, []string{long, long, long, long, long}
+	c := card(a)
+	for j := range 19 {
+		c.Votes = append(c.Votes, approval.Vote{Person: fmt.Sprint(j, long), Via: "telegram", Allow: true, At: created})
 	}
 	return c
 }
 
-func denyAll(c *approval.Card) *approval.Card {
-	for i := range c.Questions {
-		c.Questions[i].Votes = []approval.Vote{
-			{
-				Person: strings.Repeat("p", 300),
-				Via:    "slack",
-				Reason: strings.Repeat("r", 300) + fmt.Sprint(i),
-				At:     created,
-			},
-		}
-	}
+func deniedAtLength(c *approval.Card) *approval.Card {
+	c.Votes = []approval.Vote{{
+		Person: strings.Repeat("p", 300), Via: "slack", Reason: strings.Repeat("r", 300), At: created,
+	}}
 	return c
 }
 
@@ -78,7 +50,7 @@ func TestTheShortestDocumentHasRoomEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if d := document(denyAll(monster()), &approval.Outcome{State: approval.Denied}, created,
+	if d := document(deniedAtLength(monster()), &approval.Outcome{State: approval.Denied}, created,
 		&rooms[len(rooms)-1]); size(
 		d,
 	) > least {
@@ -121,7 +93,7 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 }
 
 func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
-	for name, want := range map[string]string{"exec": "", "kind": "Allow 30 min", "message": "Allow 30 min"} {
+	for name, want := range map[string]string{"exec": "", "kind": "Any exec, 30 min", "message": "Any message, 30 min"} {
 		label := ""
 		for _, b := range Details(cards()[name], created).Buttons {
 			if b.Action == approval.AllowMinutes {
@@ -132,7 +104,7 @@ func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, label, want)
 		}
 	}
-	hidden := with(cards()["kind"].Questions[0].Ask, func(a *approval.Ask) { a.Hidden = 1 })
+	hidden := with(cards()["kind"].Ask, func(a *approval.Ask) { a.Hidden = 1 })
 	for _, d := range []*Document{Details(card(hidden), created), document(card(hidden), nil, created, &normal)} {
 		if slices.ContainsFunc(
 			d.Buttons,
@@ -156,7 +128,7 @@ func labelsOf(d *Document) (out []string) {
 func TestThreeButtonsInOneOrder(t *testing.T) {
 	for name, want := range map[string]string{
 		"message": "[Allow once Deny More…]", "exec": "[Allow once Deny More…]", "kind": "[Allow once Deny More…]", "not-lasting": "[Allow once Deny More…]",
-		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "batch": "[Allow all listed Deny all More… Allow 1 Allow 2 Allow 3]", "spawned": "[]",
+		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "spawned": "[]",
 	} {
 		if got := fmt.Sprint(labelsOf(document(cards()[name], nil, created, &normal))); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -166,16 +138,16 @@ func TestThreeButtonsInOneOrder(t *testing.T) {
 
 // TestMoreHasEveryAnswer: behind More is each answer that the call can get, and none that it can't.
 func TestMoreHasEveryAnswer(t *testing.T) {
-	liked := card(ask("message", `{"to":"+15550100","message":"hello"}`))
-	liked.ShowLikePreview(&approval.LikePreview{Tool: "message", Minutes: 30})
 	all := cards()
-	all["liked"] = liked
+	all["same"] = card(with(ask("message", `{"to":"+15550100","message":"hello"}`), func(a *approval.Ask) {
+		a.Same, a.Goes, a.TargetParams = "to", []string{"+15550100"}, []string{"to"}
+	}))
 	for name, want := range map[string]string{
-		"message":     "Allow once|Deny|Allow 30 min|Allow this turn",
-		"liked":       "Allow once|Deny|Allow 30 min|Allow this turn|Allow like this, 30 min",
+		"message":     "Allow once|Deny|Exactly this, 30 min|Any message, this turn|Any message, 30 min",
+		"same":        "Allow once|Deny|Exactly this, 30 min|Same recipients, 30 min|Same recipients, this turn",
 		"exec":        "Allow once|Deny|Exactly this, 30 min|Exactly this, this turn",
-		"kind":        "Allow once|Deny|Allow 30 min|Exactly this, 30 min|Allow this turn",
-		"hidden-file": "Allow once|Deny", "not-lasting": "Allow once|Deny", "batch": "Allow all listed|Deny all|More about 1…|More about 2…|More about 3…", "spawned": "",
+		"kind":        "Allow once|Deny|Exactly this, 30 min|Any exec, this turn|Any exec, 30 min",
+		"hidden-file": "Allow once|Deny", "not-lasting": "Allow once|Deny", "spawned": "",
 	} {
 		if got := strings.Join(labelsOf(Details(all[name], created)), "|"); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -193,7 +165,7 @@ func TestACardHasFewLinesBesideTheCall(t *testing.T) {
 				lines += strings.Count(b.Text, "\n") + 1
 			}
 		}
-		if len(c.Questions) == 1 && lines > mostLines {
+		if lines > mostLines {
 			t.Errorf("%s: %d lines\n%s", name, lines, Whole(d))
 		}
 		if strings.Contains(Whole(d), c.Code) {
@@ -205,8 +177,11 @@ func TestACardHasFewLinesBesideTheCall(t *testing.T) {
 // TestMoreSaysWhatEachLineGrants: each typed line is behind a label of its own.
 func TestMoreSaysWhatEachLineGrants(t *testing.T) {
 	for name, want := range map[string]string{
-		"exec":        "allow once=.approve exec bf619df9;exactly this=.approve exec bf619df9 exactly 30;this turn=.approve exec bf619df9 turn;deny (a reason may follow)=.deny bf619df9;",
-		"message":     "allow once=.approve message bf619df9;allow 30 min=.approve message bf619df9 30;this turn=.approve message bf619df9 turn;deny (a reason may follow)=.deny bf619df9;",
+		"exec": "allow once=.approve exec bf619df9;Exactly this, 30 min=.approve exec bf619df9 exactly 30;" +
+			"Exactly this, this turn=.approve exec bf619df9 turn;deny (a reason may follow)=.deny bf619df9;",
+		"message": "allow once=.approve message bf619df9;Exactly this, 30 min=.approve message bf619df9 exactly 30;" +
+			"Any message, this turn=.approve message bf619df9 turn;Any message, 30 min=.approve message bf619df9 30;" +
+			"deny (a reason may follow)=.deny bf619df9;",
 		"hidden-file": "allow once=.approve write bf619df9;deny (a reason may follow)=.deny bf619df9;", "spawned": "",
 	} {
 		got := ""
@@ -224,11 +199,9 @@ func TestMoreSaysWhatEachLineGrants(t *testing.T) {
 func TestASettledCardSaysHowItEnded(t *testing.T) {
 	yes := approval.Vote{Person: "alice", Via: "telegram", Allow: true, At: created}
 	no := approval.Vote{Person: "bob", Via: "slack", Reason: "use make", At: created}
-	voted := func(votes ...approval.Vote) *approval.Card {
-		c := card(ask("exec", plainExec), ask("exec", plainExec))
-		for i := range c.Questions {
-			c.Questions[i].Votes = votes[i : i+1]
-		}
+	voted := func(v approval.Vote) *approval.Card {
+		c := card(ask("exec", plainExec))
+		c.Votes = []approval.Vote{v}
 		return c
 	}
 	for _, x := range []struct {
@@ -236,10 +209,9 @@ func TestASettledCardSaysHowItEnded(t *testing.T) {
 		state approval.State
 		want  string
 	}{
-		{voted(yes, yes), approval.Allowed, "Approved"},
-		{voted(no, no), approval.Denied, "Denied"},
-		{voted(no, yes), approval.Denied, "Answered"},
-		{voted(approval.Vote{Via: "verifier"}, approval.Vote{Via: "verifier"}), approval.Denied, "Withdrawn"},
+		{voted(yes), approval.Allowed, "Approved"},
+		{voted(no), approval.Denied, "Denied"},
+		{voted(approval.Vote{Via: "verifier"}), approval.Denied, "Withdrawn"},
 		{card(ask("exec", plainExec)), approval.Expired, "Expired"},
 	} {
 		d := document(x.c, &approval.Outcome{State: x.state}, created.Add(time.Second), &normal)
@@ -267,20 +239,16 @@ func TestShowTakesTheLongestThatFits(t *testing.T) {
 // itself.
 func TestAlwaysIsALinkToThePage(t *testing.T) {
 	c := card(ask("exec", `{"command":"date"}`))
-	a := &c.Questions[0].Ask
-	a.Always, a.Unclear, a.Risks = "command", false, nil
-	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID ||
-		d.LinkTitle != AlwaysLabel {
+	a := &c.Ask
+	a.Always = "exact abc"
+	if d := Details(c, created).LinkTo("https://page/", c); d.Link != "https://page/"+c.ID || d.LinkTitle != AlwaysLabel {
 		t.Errorf("its details lead to %q as %q", d.Link, d.LinkTitle)
 	}
 	if d := Details(c, created).LinkTo("", c); d.Link != "" {
 		t.Errorf("without a page: %q", d.Link)
 	}
-	for _, other := range []approval.Ask{
-		{Always: "command", Risks: []string{"sudo"}}, {Always: "command", Unclear: true}, {}, {Always: "command",
-			Blocked: "no"},
-	} {
-		a.Always, a.Unclear, a.Risks, a.Blocked = other.Always, other.Unclear, other.Risks, other.Blocked
+	for _, other := range []approval.Ask{{Always: "exact abc"}, {Lasting: true}} {
+		a.Always, a.Lasting = other.Always, other.Lasting
 		if Details(c, created).LinkTo("https://page/", c).LinkTitle == AlwaysLabel {
 			t.Errorf("it is offered for %+v", other)
 		}

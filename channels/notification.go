@@ -3,7 +3,7 @@ package channels
 import (
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // What a notification has room for. A phone shows that much of one that was opened.
@@ -29,10 +29,7 @@ func Notify(c *approval.Card) Notification {
 	var d Document
 	d.head(c, false)
 	n := Notification{Title: d.FirstLine()}
-	if len(c.Questions) != 1 || c.IsEntry() {
-		return n
-	}
-	a := &c.Questions[0].Ask
+	a := &c.Ask
 	if all, _ := FullyVisible(a); !all || a.HeldOnly || a.Bodies > 0 {
 		return n
 	}
@@ -41,14 +38,14 @@ func Notify(c *approval.Card) Notification {
 		return n
 	}
 	n.Text = text
-	n.OneTap = a.Lasting && !a.Tainted && !a.Marked() && a.Blocked == ""
+	n.OneTap = a.Lasting && !a.Tainted && !a.Marked && len(a.Risks) == 0 && !a.Unclear && a.Blocked == ""
 	return n
 }
 
 // shortCall is all that will run, if it fits a notification.
 func shortCall(c *approval.Card) (string, bool) {
 	var lines []string
-	for _, b := range Calls(c) {
+	for _, b := range Call(c) {
 		switch {
 		case b.Part != OfCall:
 			continue

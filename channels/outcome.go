@@ -1,25 +1,21 @@
 package channels
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // OutcomeLine is what a card turns into: its ref, and what became of which call,
 // who said so and when. It is one line, whatever is in it.
 func OutcomeLine(c *approval.Card, o approval.Outcome, now time.Time) string {
-	var parts []string
-	for _, f := range fates(c, &o, &normal) {
-		parts = append(parts, f.In(now.Location()))
-	}
-	return c.Ref() + " " + strings.Join(parts, "; ")
+	f := fateOf(c, &o, &normal)
+	return c.Ref() + " " + f.In(now.Location())
 }
 
-// Fate is what became of one or more calls: "Denied", "by alice", when, "(use make)", "Run: make deploy".
+// Fate is what became of a call: "Denied", "by alice", when, "(use make)", "Run: make deploy".
 type Fate struct {
 	Word string    // ours
 	How  string    // by whom, and how far a yes reaches
@@ -28,8 +24,8 @@ type Fate struct {
 	Of   string    // which calls
 }
 
-// Fates are what became of the calls of a card, those with the same end together.
-func Fates(c *approval.Card, o *approval.Outcome) []Fate { return fates(c, o, &normal) }
+// FateOf is what became of a card.
+func FateOf(c *approval.Card, o *approval.Outcome) Fate { return fateOf(c, o, &normal) }
 
 // In is the fate in one line, with the time as a clock in that zone has it.
 func (f Fate) In(zone *time.Location) string { return strings.TrimSpace(f.Word + " " + f.rest(zone)) }
@@ -51,85 +47,35 @@ func (f Fate) rest(zone *time.Location) string {
 	return strings.TrimSpace(text + between + f.Of)
 }
 
-func fates(c *approval.Card, o *approval.Outcome, r *room) []Fate {
-	var out []Fate
-	heads := make(map[Fate][]string)
-	for i := range c.Questions {
-		f := fateOf(&c.Questions[i], o, r)
-		if heads[f] == nil {
-			out = append(out, f)
-		}
-		heads[f] = append(heads[f], Head(&c.Questions[i].Ask).String())
+// fateOf describes the end of a card. It reads the votes first, and the outcome where they are silent.
+func fateOf(c *approval.Card, o *approval.Outcome, r *room) (f Fate) {
+	v, last := c.Denial(), c.Votes
+	switch {
+	case v != nil:
+		f = denied(v, r)
+	case o.State == approval.Allowed && len(last) > 0:
+		f = approved(c, o.Scope, strings.Join(approvers(c, r), ", "), last[len(last)-1].At, r)
+	case o.State == approval.Allowed:
+		f = approved(c, o.Scope, r.person(o.By), o.At, r)
+	case o.State == approval.Denied:
+		f = denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, r)
+	case o.State == approval.Expired:
+		f = Fate{Word: "Expired", How: "without an answer", At: minute(c.Ask.Until)}
+	default:
+		f = Fate{How: r.inline(o.Text)}
 	}
-	if left := len(out) - r.calls; r.calls > 0 && left > 0 {
-		out = append(out[:r.calls], Fate{Word: approval.Count(left, "more", "more")})
-	}
-	for i, f := range out {
-		switch of := heads[f]; {
-		case len(of) == 1:
-			out[i].Of = of[0]
-		case len(of) > 1:
-			out[i].Of = fmt.Sprintf("%d calls: ", len(of)) + inline(strings.Join(of, "; "), atMost(r.main, normal.main))
-		}
-	}
-	if len(out) == 0 {
-		out = []Fate{{How: r.inline(o.Text)}}
-	}
-	return out
+	f.Of = Head(&c.Ask).String()
+	return f
 }
 
-// headsOf are the headlines of a card's first calls, each in so many columns, or twenty where that is less.
-func headsOf(c *approval.Card, columns int) (out []string) {
-	columns = max(columns, 20)
-	for i := range c.Questions {
-		if len(out) == headlineWidth/columns {
-			return append(out, "…")
-		}
-		out = append(out, shortened(Head(&c.Questions[i].Ask).String(), columns))
-	}
-	return out
-}
-
-// fateOf describes the end of one question. The calls of a list may end differently,
-// so it reads the question's own votes first, and the outcome where they are silent.
-func fateOf(q *approval.Question, o *approval.Outcome, r *room) Fate {
-	if v := q.Denial(); v != nil {
-		return denied(v, r)
-	}
-	if by := approvers(q, r); len(by) > 0 && len(by) >= q.Ask.Approvals {
-		last := q.Votes[len(q.Votes)-1]
-		return approved(q, scope(q, o), strings.Join(by, ", "), last.At, r)
-	}
-	switch o.State {
-	case approval.Allowed:
-		return approved(q, o.Scope, r.person(o.By), o.At, r)
-	case approval.Denied:
-		return denied(&approval.Vote{Person: o.By, Via: o.Via, At: o.At, Reason: o.Reason}, r)
-	case approval.Expired:
-		return Fate{Word: "Expired", How: "without an answer", At: minute(q.Ask.Until)}
-	}
-	return Fate{How: r.inline(o.Text)}
-}
-
-func approved(q *approval.Question, s approval.Scope, by string, at time.Time, r *room) Fate {
-	return Fate{Word: "Approved", How: r.inline(q.Ask.Reach(s)) + " by " + by, At: minute(at)}
+func approved(c *approval.Card, s approval.Scope, by string, at time.Time, r *room) Fate {
+	return Fate{Word: "Approved", How: r.inline(c.Ask.Reach(s)) + " by " + by, At: minute(at)}
 }
 
 // ending is how a card ended, in a word and a picture.
 func ending(c *approval.Card, o *approval.Outcome) (word, sign string) {
-	for i := range c.Questions {
-		w, s := end(&c.Questions[i], o)
-		if word != "" && w != word {
-			return "Answered", "☑️"
-		}
-		word, sign = w, s
-	}
-	return word, sign
-}
-
-func end(q *approval.Question, o *approval.Outcome) (word, sign string) {
-	by, v := approvers(q, &normal), q.Denial()
-	if v == nil && (len(by) == 0 || len(by) < q.Ask.Approvals) && o.State == approval.Denied {
+	v := c.Denial()
+	if v == nil && o.State == approval.Denied {
 		v = &approval.Vote{Person: o.By}
 	}
 	switch {
@@ -137,24 +83,16 @@ func end(q *approval.Question, o *approval.Outcome) (word, sign string) {
 		return "Withdrawn", "↩️"
 	case v != nil:
 		return "Denied", "⛔"
-	case len(by) > 0 && len(by) >= q.Ask.Approvals, o.State == approval.Allowed:
+	case o.State == approval.Allowed:
 		return "Approved", "✅"
 	}
 	return "Expired", "⌛"
 }
 
-// scope is how far a yes reaches: what the desk says, if there is just one.
-func scope(q *approval.Question, o *approval.Outcome) approval.Scope {
-	if o.State == approval.Allowed {
-		return o.Scope
-	}
-	return q.Votes[len(q.Votes)-1].Scope
-}
-
-func approvers(q *approval.Question, r *room) []string {
+func approvers(c *approval.Card, r *room) []string {
 	var names []string
-	for i := range q.Votes {
-		names = append(names, r.person(q.Votes[i].Who()))
+	for i := range c.Votes {
+		names = append(names, r.person(c.Votes[i].Who()))
 	}
 	return names
 }

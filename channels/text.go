@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Text is a card for a terminal with every answer that can be given, in a shell
@@ -39,9 +39,6 @@ func Short(c *approval.Card, now time.Time) string {
 	p.document(d)
 	for i := range d.Buttons {
 		b := &d.Buttons[i]
-		if b.Entry > 0 || c.IsEntry() && b.Action != approval.Details { // `verifier watch` asks about each by itself; a command would answer the whole list
-			continue
-		}
 		switch b.Action {
 		case approval.AllowOnce:
 			p.field("allow once", "verifier approve "+c.Ref())
@@ -61,20 +58,22 @@ func shell(c *approval.Card, d *Document) []string {
 	}
 	lines := []string{"verifier approve " + c.Ref()}
 	for _, t := range d.Typed {
-		switch {
-		case t.Exactly:
-			lines = append(lines, fmt.Sprintf("verifier approve %s --exactly --minutes %d", c.Ref(), t.Minutes))
-		case t.Turn:
-			lines = append(lines, fmt.Sprintf("verifier approve %s --turn", c.Ref()))
-		case t.Minutes > 0:
-			lines = append(lines, fmt.Sprintf("verifier approve %s --minutes %d", c.Ref(), t.Minutes))
+		if !t.Scope.Lasting() {
+			continue
 		}
+		line := "verifier approve " + c.Ref() + [...]string{"", " --same", " --exactly"}[t.Scope.Target]
+		if t.Scope.Turn {
+			line += " --turn"
+		} else {
+			line += fmt.Sprintf(" --minutes %d", t.Scope.Minutes)
+		}
+		lines = append(lines, line)
 	}
 	return append(lines, "verifier deny "+c.Ref())
 }
 
 // stopped reports whether a card tells of what the auditor stopped already.
-func stopped(c *approval.Card) bool { return len(c.Questions) == 1 && c.Questions[0].Ask.Blocked != "" }
+func stopped(c *approval.Card) bool { return c.Ask.Blocked != "" }
 
 // document draws a document. Buttons can't be drawn. The first line is as wide as
 // what it says.

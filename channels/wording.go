@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -21,8 +21,6 @@ const (
 	notRead       = "Your config hides what this call writes to files. You can allow it after you have read it: open it while the agent waits. It is shown then, and the record says so."
 	noArguments   = "(no arguments)"
 	noSessionKey  = "(no session key)"
-
-	differentContexts = "These calls come from different places, for different reasons: open the list to see which."
 )
 
 func cutMark(n int) string {

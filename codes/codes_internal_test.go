@@ -92,12 +92,14 @@ func TestTheGrammar(t *testing.T) {
 		" .Pause  Main ":                      {Verb: Pause, Agent: "Main"},
 		".resume":                             {Verb: Resume},
 		".resume main":                        {Verb: Resume, Agent: "main"},
-		".approve message bf619df9 like":      {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true},
+		".approve message bf619df9 same":      {Verb: Approve, Tool: "message", Code: "bf619df9", Same: true},
+		".approve message bf619df9 same turn": {Verb: Approve, Tool: "message", Code: "bf619df9", Same: true, Turn: true},
+		".approve all bf619df9 exactly 30":    {Verb: Approve, Tool: "all", Code: "bf619df9", Exactly: true, Minutes: 30},
 		".approve exec bf619df9 exactly":      {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true},
 		".approve exec bf619df9 exactly 30":   {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Minutes: 30},
 		".Approve EXEC BF619DF9 Exactly 30":   {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Minutes: 30},
 		".approve exec bf619df9 exactly turn": {Verb: Approve, Tool: "exec", Code: "bf619df9", Exactly: true, Turn: true},
-		".approve message bf619df9 LIKE 15":   {Verb: Approve, Tool: "message", Code: "bf619df9", Like: true, Minutes: 15},
+		".approve message bf619df9 SAME 15":   {Verb: Approve, Tool: "message", Code: "bf619df9", Same: true, Minutes: 15},
 		".grants":                             {Verb: Grants},
 		".sources 1A2B3C4D":                   {Verb: Sources, Session: "1A2B3C4D"},
 		".revoke All":                         {Verb: Revoke},
@@ -126,9 +128,10 @@ func TestAlmostACommandGetsAHintWithoutTheCode(t *testing.T) {
 		".pause main now", ".pause\tmain", ".pause ma\u200bin", ".pause \u043cain", ".resume " + strings.Repeat("a", 129), ".resume\nmain",
 		".reset-trust " + strings.Repeat("a", 33), ".reset-trust 7Q4\u212a",
 		".sources x", ".sources 1A2B3C4D 1",
-		".approve all bf619df9 like", ".approve all bf619df9 exactly", ".approve all bf619df9 exactly 30", ".approve exec bf619df9 exactly 0", ".approve exec bf619df9 exactly -1", ".approve exec bf619df9 exactly 1 2", ".approve exec bf619df9 30 exactly",
-		".approve exec bf619df9 exactly exactly", ".approve exec bf619df9 exactly like", ".approve exec bf619df9 like exactly", ".approve exec bf619df9 exactly turn 30", ".approve exec bf619df9 exactlу", ".approve exec exactly bf619df9", ".approve exec bf619df9 exact 30",
-		".approve message bf619df9 like turn", ".approve message bf619df9 like 1 2", ".approve message bf619df9 30 like", ".approve message bf619df9 like 0",
+		".approve exec bf619df9 exactly 0", ".approve exec bf619df9 exactly -1", ".approve exec bf619df9 exactly 1 2", ".approve exec bf619df9 30 exactly",
+		".approve exec bf619df9 exactly exactly", ".approve exec bf619df9 exactly same", ".approve exec bf619df9 same exactly", ".approve exec bf619df9 exactly turn 30", ".approve exec bf619df9 exactlу", ".approve exec exactly bf619df9", ".approve exec bf619df9 exact 30",
+		".approve message bf619df9 like", ".approve message bf619df9 same 1 2", ".approve message bf619df9 30 same",
+		".approve message bf619df9 same 0", `.approve exec bf619df9 with {"command":"date"}`,
 		".grants all", ".revoke", ".revoke ", ".revoke 7Q4K now", ".revoke 7Q-4K", ".revoke 7Q4\u212a", ".revoke\n7Q4K", ".revoke " + strings.Repeat("a", 33),
 	} {
 		c, err := Parse(text)
@@ -210,14 +213,12 @@ func (c Command) String() string {
 
 func (c Command) scope() string {
 	switch {
-	case c.With != "":
-		return " with " + c.With
 	case c.Exactly:
 		c.Exactly = false
 		return " exactly" + c.scope()
-	case c.Like:
-		c.Like = false
-		return " like" + c.scope()
+	case c.Same:
+		c.Same = false
+		return " same" + c.scope()
 	case c.Turn:
 		return " turn"
 	case c.Minutes > 0:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Caution says after which tools' results a second model looks at what the agent
@@ -53,7 +53,7 @@ func (a *Auditor) Timeout() time.Duration { return time.Duration(a.TimeoutMs) * 
 func (c *Config) CautionTools() map[string]bool {
 	out := make(map[string]bool, len(c.Caution.Tools))
 	for name, on := range c.Caution.Tools {
-		out[toolcall.Canonical(name)] = on
+		out[protocol.Canonical(name)] = on
 	}
 	return out
 }
@@ -63,7 +63,7 @@ func (k *checker) checkCaution() {
 	inRange(k.report, "caution.auditor.timeoutMs", a.TimeoutMs, 100, 20_000)
 	seen := map[string]bool{}
 	for _, name := range sortedKeys(k.Caution.Tools) {
-		tool := toolcall.Canonical(name)
+		tool := protocol.Canonical(name)
 		if tool == "" || seen[tool] {
 			k.fail("caution.tools", "names a tool twice, or with no name", "keep one of the spellings")
 		}

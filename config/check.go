@@ -140,7 +140,7 @@ func (k *checker) checkSecrets() {
 
 func (k *checker) checkBounds() {
 	inRange(k.report, "approvalTtlSeconds", k.ApprovalTTLSeconds, 10, 3600)
-	inRange(k.report, "approval.maxMinutes", k.Approval.MaxMinutes, 0, 24*60)
+	inRange(k.report, "approval.maxMinutes", k.Approval.MaxMinutes, 0, 60)
 	inRange(k.report, "approval.maxOpen", k.Approval.MaxOpen, 0, 100)
 	inRange(k.report, "approval.approvals", k.Approval.Approvals, 0, 20)
 	inRange(k.report, "approval.maxPromptsPerHour", k.Approval.MaxPromptsPerHour, 0, 1000)
@@ -236,9 +236,6 @@ func (k risks) unreachable() {
 }
 
 func (k risks) riskyApprovals() {
-	if k.Approval.MaxMinutes > 4*60 {
-		k.find(Warning, "approval.maxMinutes", fmt.Sprintf("a grant may last %d minutes: whatever is injected in that time passes with it", k.Approval.MaxMinutes))
-	}
 	if k.ApprovalTTLSeconds > 30*60 {
 		k.find(Warning, "approvalTtlSeconds", fmt.Sprintf("a code may be guessed at for %s, and a yes waits as long for a retry", k.ApprovalTTL()))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/spelling"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // policyProblems gives the policy's own errors and warnings their places.
@@ -33,7 +33,7 @@ func (k *checker) loosened(p *policy.Policy) {
 		return // it was told with the rest
 	}
 	for _, key := range sortedKeys(k.Policy.ToolOverrides) {
-		tool := toolcall.Canonical(key)
+		tool := protocol.Canonical(key)
 		mine, theirs := p.Row("", tool), base.Row("", tool)
 		for l := taint.Untrusted; l > taint.System; l-- {
 			if mine[l] == taint.Allow && theirs[l] != taint.Allow {

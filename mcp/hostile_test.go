@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/mcp/mcptest"
-	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
 // TestH251WhatCanBeReadInTwoWaysReachesNoServer: the server would read it as a call, and the gate as something else.

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hook"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/mcp"
 	"github.com/openclaw-verifier/verifier/mcp/mcptest"
-	"github.com/openclaw-verifier/verifier/store/redistest"
 )
 
 func TestMain(m *testing.M) { os.Exit(mcptest.Run(m)) }

@@ -1,8 +1,7 @@
 // Package metrics counts what the gateway does, for Prometheus.
 //
-// Labels are bounded: outcomes, modes, levels and classes of tools, never a
-// tool's name, a session, a person or a reason. Nothing secret can get in,
-// because nothing free-form does.
+// Labels are bounded: outcomes, modes, levels and classes of tools, never a tool's name, a session, a person or a
+// reason. Nothing secret can get in, because nothing free-form does.
 package metrics
 
 import (
@@ -12,11 +11,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -25,22 +25,12 @@ const reflex = 2 * time.Second
 
 // Metrics is what one gateway counts. Each has a registry of its own.
 type Metrics struct {
-	registry    *prometheus.Registry
-	decisions   *prometheus.CounterVec
-	deciding    *prometheus.HistogramVec
-	waiting     prometheus.Histogram
-	asked       prometheus.Counter
-	answers     *prometheus.CounterVec
-	answering   prometheus.Histogram
-	reflexes    prometheus.Counter
-	undelivered prometheus.Counter
-	exhausted   prometheus.Counter
-	faults      *prometheus.CounterVec
-	audits      *prometheus.CounterVec
-	auditing    prometheus.Histogram
-	tokens      *prometheus.CounterVec
-	modelTokens *prometheus.CounterVec
-	modelTime   prometheus.Histogram
+	registry *prometheus.Registry
+
+	decisions, answers, faults, audits, tokens, modelTokens *prometheus.CounterVec
+	asked, reflexes, undelivered, exhausted                 prometheus.Counter
+	deciding                                                *prometheus.HistogramVec
+	waiting, answering, auditing, modelTime                 prometheus.Histogram
 }
 
 // Gauges are read when someone looks.
@@ -50,83 +40,77 @@ type Gauges struct {
 	Rejected func() float64 // calls that could not be authenticated
 }
 
-// New makes the counters.
-func New(g Gauges) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "verifier_decisions_total", Help: "Decisions by outcome, policy mode, class of tool and trust level.",
-		}, []string{"decision", "by", "mode", "class", "level"}),
-		deciding: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "verifier_decision_seconds", Help: "Time to decide a call, without waiting for people.",
-			Buckets: []float64{.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1, .5},
-		}, []string{"decision"}),
-		waiting: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "verifier_wait_seconds", Help: "Time a call was held for a person.",
-			Buckets: []float64{1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600},
-		}),
-		asked: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_prompts_total", Help: "Questions put to people. Its rate per hour is how often the owner is asked.",
-		}),
-		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "verifier_answers_total", Help: "People's answers by what they said.",
-		}, []string{"answer"}),
-		answering: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "verifier_answer_seconds", Help: "Time from putting a question to a person's answer.",
-			Buckets: []float64{.5, 1, 2, 4, 8, 15, 30, 60, 120, 300},
-		}),
-		reflexes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_answers_under_two_seconds_total", Help: "Approvals given faster than one can read: the sign of a rubber stamp.",
-		}),
-		undelivered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_undelivered_total", Help: "Cards that a channel could not send.",
-		}),
-		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "verifier_prompts_refused_total", Help: "Questions that were not put because their agent had asked too many in the hour.",
-		}),
-		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "verifier_faults_total", Help: "Failures that ended in a deny, by part.",
-		}, []string{"part"}),
-	}
-	m.countAudits()
-	m.countModel()
-	m.register(g)
-	return m
-}
-
 // ofRuntime tells about Go's runtime, which is one for the process.
 var ofRuntime = sync.OnceValue(func() prometheus.Collector { return collectors.NewGoCollector() })
 
-func (m *Metrics) register(g Gauges) {
-	m.registry.MustRegister(m.decisions, m.deciding, m.waiting, m.asked, m.answers, m.answering, m.reflexes, m.undelivered, m.exhausted, m.faults,
-		ofRuntime(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+// New makes the counters.
+func New(g Gauges) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(ofRuntime(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	f := promauto.With(m.registry)
+	counts := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: "verifier_" + name, Help: help}, labels)
+	}
+	count := func(name, help string) prometheus.Counter { return counts(name, help).WithLabelValues() }
+	times := func(name, help string, labels []string, buckets ...float64) *prometheus.HistogramVec {
+		return f.NewHistogramVec(prometheus.HistogramOpts{Name: "verifier_" + name, Help: help, Buckets: buckets}, labels)
+	}
+	m.decisions = counts("decisions_total", "Decisions by outcome, policy mode, class of tool and trust level.",
+		"decision", "by", "mode", "class", "level")
+	m.deciding = times("decision_seconds", "Time to decide a call, without waiting for people.", []string{"decision"},
+		.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1, .5)
+	m.waiting = histogram(times("wait_seconds", "Time a call was held for a person.", nil,
+		1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600))
+	m.asked = count("prompts_total", "Questions put to people. Its rate per hour is how often the owner is asked.")
+	m.answers = counts("answers_total", "People's answers by what they said.", "answer")
+	m.answering = histogram(times("answer_seconds", "Time from putting a question to a person's answer.", nil,
+		.5, 1, 2, 4, 8, 15, 30, 60, 120, 300))
+	m.reflexes = count("answers_under_two_seconds_total",
+		"Approvals given faster than one can read: the sign of a rubber stamp.")
+	m.undelivered = count("undelivered_total", "Cards that a channel could not send.")
+	m.exhausted = count("prompts_refused_total",
+		"Questions that were not put because their agent had asked too many in the hour.")
+	m.faults = counts("faults_total", "Failures that ended in a deny, by part.", "part")
+	m.audits = counts("audits_total", "Questions to the auditor by what it said, and why it said nothing.",
+		"verdict", "cause")
+	m.auditing = histogram(times("audit_seconds", "Time the auditor took to answer.", nil,
+		.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20))
+	m.tokens = counts("audit_tokens_total", "Tokens that questions to the auditor and its answers took.", "direction")
+	m.modelTokens = counts("model_tokens_total",
+		"Tokens that the agents' models took, as their runtimes report them.", "kind")
+	m.modelTime = histogram(times("model_seconds",
+		"Time the agents' models took to answer, as their runtimes report it.", nil,
+		.1, .25, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300))
 	for _, part := range []string{"store", "record"} {
 		m.faults.WithLabelValues(part)
 	}
 	for _, said := range []string{"allow", "deny", "expired"} {
 		m.answers.WithLabelValues(said)
 	}
-	if g.Open != nil {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "verifier_open_cards", Help: "Questions that wait for an answer."}, g.Open))
+	gauge := func(name, help string, read func() float64) {
+		if read != nil {
+			f.NewGaugeFunc(prometheus.GaugeOpts{Name: "verifier_" + name, Help: help}, read)
+		}
 	}
-	if g.Paused != nil {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "verifier_paused", Help: "Pauses in force, of one agent or of all.",
-		}, g.Paused))
-	}
+	gauge("open_cards", "Questions that wait for an answer.", g.Open)
+	gauge("paused", "Pauses in force, of one agent or of all.", g.Paused)
 	if g.Rejected != nil {
-		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		f.NewCounterFunc(prometheus.CounterOpts{
 			Name: "verifier_unauthenticated_total", Help: "Calls that could not be authenticated.",
-		}, g.Rejected))
+		}, g.Rejected)
 	}
+	return m
+}
+
+// histogram is the one of a vector without labels.
+func histogram(v *prometheus.HistogramVec) prometheus.Histogram {
+	h, _ := v.WithLabelValues().(prometheus.Histogram)
+	return h
 }
 
 // Decided counts a decision.
 func (m *Metrics) Decided(o verifier.Observation) {
-	decision := "deny"
-	if o.Allow {
-		decision = "allow"
-	}
+	decision := said(o.Allow)
 	m.decisions.WithLabelValues(decision, o.By, o.Mode, o.Class, o.Level).Inc()
 	m.deciding.WithLabelValues(decision).Observe((o.Took - o.Waited).Seconds())
 	if o.Waited > 0 {
@@ -135,6 +119,13 @@ func (m *Metrics) Decided(o verifier.Observation) {
 	if o.Fault != "" {
 		m.faults.WithLabelValues(o.Fault).Inc()
 	}
+}
+
+func said(allow bool) string {
+	if allow {
+		return "allow"
+	}
+	return "deny"
 }
 
 // Happened counts what the desk does.
@@ -149,37 +140,12 @@ func (m *Metrics) Happened(e approval.Event) {
 	case approval.EventExpired:
 		m.answers.WithLabelValues("expired").Inc()
 	case approval.EventAnswered:
-		said := "deny"
-		if e.Allow {
-			said = "allow"
-		}
-		m.answers.WithLabelValues(said).Inc()
+		m.answers.WithLabelValues(said(e.Allow)).Inc()
 		m.answering.Observe(e.Took.Seconds())
 		if e.Allow && e.Took < reflex {
 			m.reflexes.Inc()
 		}
 	}
-}
-
-// Handler serves them.
-func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
-// countAudits makes the auditor's counters: what it says, how long it takes, and
-// what it costs.
-func (m *Metrics) countAudits() {
-	m.audits = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "verifier_audits_total", Help: "Questions to the auditor by what it said, and why it said nothing.",
-	}, []string{"verdict", "cause"})
-	m.auditing = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "verifier_audit_seconds", Help: "Time the auditor took to answer.",
-		Buckets: []float64{.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20},
-	})
-	m.tokens = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "verifier_audit_tokens_total", Help: "Tokens that questions to the auditor and its answers took.",
-	}, []string{"direction"})
-	m.registry.MustRegister(m.audits, m.auditing, m.tokens)
 }
 
 // Audited counts a question to the auditor.
@@ -190,25 +156,17 @@ func (m *Metrics) Audited(o auditor.Observation) {
 	m.tokens.WithLabelValues("output").Add(float64(max(o.Output, 0)))
 }
 
-// countModel makes the counters of what the agents' own models take, as far as
-// their runtimes say.
-func (m *Metrics) countModel() {
-	m.modelTokens = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "verifier_model_tokens_total", Help: "Tokens that the agents' models took, as their runtimes report them.",
-	}, []string{"kind"})
-	m.modelTime = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "verifier_model_seconds", Help: "Time the agents' models took to answer, as their runtimes report it.",
-		Buckets: []float64{.1, .25, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300},
-	})
-	m.registry.MustRegister(m.modelTokens, m.modelTime)
-}
-
 // Used counts what a call of an agent's model took.
-func (m *Metrics) Used(t loop.Tokens, took time.Duration) {
+func (m *Metrics) Used(t protocol.Tokens, took time.Duration) {
 	m.modelTokens.WithLabelValues("input").Add(float64(t.Input))
 	m.modelTokens.WithLabelValues("output").Add(float64(t.Output))
 	m.modelTokens.WithLabelValues("cached").Add(float64(t.Cached))
 	if took > 0 {
 		m.modelTime.Observe(took.Seconds())
 	}
+}
+
+// Handler serves them.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }

@@ -19,10 +19,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/push"
 )
@@ -159,7 +159,7 @@ func (n *Notifier) look() {
 	n.known = make(map[string]*open, len(cards))
 	for _, c := range cards {
 		put := (*outbox).put
-		if first && now.Sub(c.Questions[0].Ask.Created) > toldSince {
+		if first && now.Sub(c.Ask.Created) > toldSince {
 			put = (*outbox).knows
 		}
 		n.known[c.ID] = before[c.ID]

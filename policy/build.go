@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/spelling"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 const (
@@ -196,7 +196,7 @@ func (b *builder) named(path string, keys []string) iter.Seq2[string, string] {
 // toolName finds the tool that a key in the file means. An unknown name is fine, plugins bring their own tools, unless
 // it looks like a slip.
 func (b *builder) toolName(path, key string) (string, bool) {
-	name := toolcall.Canonical(key)
+	name := protocol.Canonical(key)
 	if name == "" {
 		b.fail(path, "a tool's name is empty")
 		return "", false

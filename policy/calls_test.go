@@ -11,10 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/goccy/go-yaml"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // TestCalls reads testdata/calls/*.txt. A row is `facts | call`:
@@ -89,10 +88,10 @@ func configured(t *testing.T, text string) *policy.Policy {
 // judged is what a row is about.
 type judged struct {
 	p     *policy.Policy
-	c     *toolcall.Call
+	c     *protocol.Call
 	plan  *policy.Plan
 	v     *policy.Verdict
-	view  *session.View
+	view  *policy.View
 	value string // what the row says
 }
 
@@ -161,7 +160,7 @@ func likeness(j *judged, other string) string {
 }
 
 // parsed is the call of a row, and the conversation it is made in.
-func parsed(t *testing.T, input string) (*toolcall.Call, session.View) {
+func parsed(t *testing.T, input string) (*protocol.Call, policy.View) {
 	t.Helper()
 	words := ""
 	if strings.HasPrefix(input, "[") {
@@ -192,45 +191,45 @@ func parsed(t *testing.T, input string) (*toolcall.Call, session.View) {
 }
 
 // setting says what a word of a setting changes.
-var setting = map[string]func(c *toolcall.Call, v *session.View, value string){
-	"level": func(_ *toolcall.Call, v *session.View, value string) {
+var setting = map[string]func(c *protocol.Call, v *policy.View, value string){
+	"level": func(_ *protocol.Call, v *policy.View, value string) {
 		if err := v.Level.UnmarshalText([]byte(value)); err != nil {
 			panic(err)
 		}
 	},
-	"seen": func(_ *toolcall.Call, v *session.View, _ string) { // all that was written there
-		v.Workspace, v.Secrets, v.Version = session.AllSeen, session.HoldsNone, 1
+	"seen": func(_ *protocol.Call, v *policy.View, _ string) { // all that was written there
+		v.Seen = true
 	},
-	"unseen":  func(_ *toolcall.Call, v *session.View, _ string) { v.Workspace = "7C9A5D2E" },
-	"unknown": func(_ *toolcall.Call, v *session.View, _ string) { v.Workspace = "" },
-	"lost":    func(_ *toolcall.Call, v *session.View, _ string) { v.Workspace, v.Lost = "", true },
-	"secret":  func(_ *toolcall.Call, v *session.View, _ string) { v.Secret = ".env" },
-	"secrets": func(_ *toolcall.Call, v *session.View, _ string) { v.Secrets = session.Holds },
-	"bears":   func(_ *toolcall.Call, v *session.View, _ string) { v.Bears = true },
-	"capped":  func(_ *toolcall.Call, v *session.View, _ string) { v.Capped = true },
-	"halted":  func(_ *toolcall.Call, v *session.View, _ string) { v.Mode = restrict },
-	"here": func(c *toolcall.Call, _ *session.View, _ string) {
+	"unseen":  func(_ *protocol.Call, v *policy.View, _ string) { v.Seen, v.Mark = false, "7C9A5D2E" },
+	"unknown": func(_ *protocol.Call, v *policy.View, _ string) { v.Seen, v.Mark = false, "" },
+	"lost":    func(_ *protocol.Call, v *policy.View, _ string) { v.Seen, v.Mark, v.Lost = false, "", true },
+	"secret":  func(_ *protocol.Call, v *policy.View, _ string) { v.Secret = ".env" },
+	"secrets": func(_ *protocol.Call, v *policy.View, _ string) { v.Secret = "a key" },
+	"bears":   func(_ *protocol.Call, v *policy.View, _ string) { v.Bears = true },
+	"capped":  func(_ *protocol.Call, v *policy.View, _ string) { v.Capped = true },
+	"halted":  func(_ *protocol.Call, v *policy.View, _ string) { v.Halted = true },
+	"here": func(c *protocol.Call, _ *policy.View, _ string) {
 		c.Context.Workspace, c.Context.Platform = "/home/ann/proj", "linux"
 	},
-	"agent": func(c *toolcall.Call, _ *session.View, value string) {
+	"agent": func(c *protocol.Call, _ *policy.View, value string) {
 		c.Context.AgentID, c.Context.SessionKey = value, ""
 	},
-	"session": func(c *toolcall.Call, _ *session.View, value string) { c.Context.SessionKey = value },
-	"stranger": func(c *toolcall.Call, _ *session.View, _ string) {
+	"session": func(c *protocol.Call, _ *policy.View, value string) { c.Context.SessionKey = value },
+	"stranger": func(c *protocol.Call, _ *policy.View, _ string) {
 		c.Context.SenderID, c.Context.SenderIsOwner = "7", false
 	},
-	"nobody": func(c *toolcall.Call, _ *session.View, _ string) {
+	"nobody": func(c *protocol.Call, _ *policy.View, _ string) {
 		c.Context.SenderID, c.Context.SenderIsOwner = "", false
 	},
-	"trigger":   func(c *toolcall.Call, _ *session.View, value string) { c.Context.Trigger = value },
-	"webhook":   func(c *toolcall.Call, _ *session.View, _ string) { c.Context.InputProvenance.Kind = "webhook" },
-	"spawned":   func(c *toolcall.Call, _ *session.View, value string) { c.Context.SpawnedBy = value },
-	"run":       func(c *toolcall.Call, _ *session.View, value string) { c.Context.RunID = value },
-	"iteration": func(c *toolcall.Call, _ *session.View, _ string) { c.Context.Iteration = new(1) },
-	"reads": func(c *toolcall.Call, _ *session.View, _ string) {
+	"trigger":   func(c *protocol.Call, _ *policy.View, value string) { c.Context.Trigger = value },
+	"webhook":   func(c *protocol.Call, _ *policy.View, _ string) { c.Context.InputProvenance.Kind = "webhook" },
+	"spawned":   func(c *protocol.Call, _ *policy.View, value string) { c.Context.SpawnedBy = value },
+	"run":       func(c *protocol.Call, _ *policy.View, value string) { c.Context.RunID = value },
+	"iteration": func(c *protocol.Call, _ *policy.View, _ string) { c.Context.Iteration = new(1) },
+	"reads": func(c *protocol.Call, _ *policy.View, _ string) {
 		c.Hints.ReadOnly, c.Hints.OpenWorld = new(true), new(false)
 	},
-	"writes":      func(c *toolcall.Call, _ *session.View, _ string) { c.Hints.ReadOnly = new(false) },
-	"destructive": func(c *toolcall.Call, _ *session.View, _ string) { c.Hints.Destructive = new(true) },
-	"openworld":   func(c *toolcall.Call, _ *session.View, _ string) { c.Hints.OpenWorld = new(true) },
+	"writes":      func(c *protocol.Call, _ *policy.View, _ string) { c.Hints.ReadOnly = new(false) },
+	"destructive": func(c *protocol.Call, _ *policy.View, _ string) { c.Hints.Destructive = new(true) },
+	"openworld":   func(c *protocol.Call, _ *policy.View, _ string) { c.Hints.OpenWorld = new(true) },
 }

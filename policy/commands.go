@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // The params of tools that run commands. One that is in none of these lists may hold anything.
@@ -103,8 +102,8 @@ func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
 
 // Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the
 // owner's message holds may be outside content all the same.
-func (pl *Plan) Owners(c *toolcall.Call) bool {
-	group := c.Context.GroupID != "" || session.IsGroup(c.Context.SessionKey)
+func (pl *Plan) Owners(c *protocol.Call) bool {
+	group := c.Context.GroupID != "" || IsGroup(c.Context.SessionKey)
 	return !group && !pl.Initiator.Orphan && (c.Context.SenderIsOwner || pl.Initiator.System)
 }
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -96,13 +96,15 @@ func TestTheDefaultHasNothingToWarnAbout(t *testing.T) {
 	}
 }
 
+// came is when something came in.
+var came = time.Date(2026, 10, 3, 14, 2, 0, 0, time.Local)
+
 func TestAVerdictExplainsItself(t *testing.T) {
 	p := must(t, policy.Config{})
 	exec := call("exec", `{"command":"ls"}`)
-	fetched := session.View{
-		Level: untrusted,
-		Step:  5,
-		Worst: session.Source{Label: "web_fetch example.com", Level: untrusted, Step: 3},
+	fetched := policy.View{
+		Now: came, Level: untrusted,
+		Cause: policy.Cause{What: "web_fetch example.com", Level: untrusted, At: came},
 	}
 	for _, c := range []struct {
 		what string
@@ -110,7 +112,7 @@ func TestAVerdictExplainsItself(t *testing.T) {
 		want []string
 	}{
 		{"a tainted exec", p.Judge(exec, fetched), []string{
-			"The conversation is untrusted: the agent fetched example.com 2 calls ago.",
+			"The conversation is untrusted: at 14:02 the agent fetched example.com.",
 			"The agent has read outside content and now wants to act on something.",
 			"Your policy asks before exec in untrusted conversations.",
 		}},
@@ -118,12 +120,12 @@ func TestAVerdictExplainsItself(t *testing.T) {
 			"The conversation is the owner's: the owner wrote directly.",
 			"Your policy allows exec in owner conversations.",
 		}},
-		{"a stranger before", p.Judge(exec, session.View{Level: external, Step: 2, Worst: session.Source{Label: "someone other than the owner wrote", Level: external, Step: 1}}), []string{
-			"The conversation is external: someone other than the owner wrote 1 call ago.",
+		{"a stranger before", p.Judge(exec, policy.View{Now: came.Add(30 * time.Hour), Level: external, Cause: policy.Cause{What: "someone other than the owner wrote", Level: external, At: came}}), []string{
+			"The conversation is external: on 3 October at 14:02 someone other than the owner wrote.",
 			"The agent has read outside content and now wants to act on something.",
 			"Your policy asks before exec in external conversations.",
 		}},
-		{"a lost store", p.Judge(exec, session.View{Level: untrusted, Lost: true}), []string{
+		{"a lost store", p.Judge(exec, policy.View{Level: untrusted, Lost: true}), []string{
 			"The store has lost what it knew, so the conversation counts as untrusted.",
 			"Your policy asks before exec in untrusted conversations.",
 		}},

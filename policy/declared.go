@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Declared is one of the owner's policies, in the words of the agent-loop hooks proposal. It only tightens.
@@ -104,7 +104,7 @@ func (d *declared) of(tool string) (mode taint.Mode, says bool) {
 }
 
 // concerns reports whether a call is one that a policy is about, apart from the level.
-func (d *declared) concerns(c *toolcall.Call) bool {
+func (d *declared) concerns(c *protocol.Call) bool {
 	if len(d.tools) > 0 && !d.tools[c.Tool] {
 		return false
 	}
@@ -126,7 +126,7 @@ func (d *declared) concerns(c *toolcall.Call) bool {
 }
 
 // declare lets the owner's policies tighten the plan.
-func (pl *Plan) declare(policies []*declared, c *toolcall.Call) {
+func (pl *Plan) declare(policies []*declared, c *protocol.Call) {
 	for _, d := range policies {
 		mode, _ := d.of(pl.rule.name)
 		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(c) {
@@ -161,7 +161,7 @@ func (j *judgement) policies() {
 }
 
 // Removes reports whether the model is not to be offered a tool. Only what holds for every call of it counts.
-func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
+func (p *Policy) Removes(c *protocol.Call, level taint.Level) bool {
 	name := p.rulesFor(c.Agent()).find(c.Tool).name
 	return slices.ContainsFunc(p.declared, func(d *declared) bool {
 		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
@@ -169,7 +169,7 @@ func (p *Policy) Removes(c *toolcall.Call, level taint.Level) bool {
 }
 
 // BlocksTurn is the reason for which the owner's policies end a turn, and whether one does.
-func (p *Policy) BlocksTurn(c *toolcall.Call, level taint.Level) (reason string, blocked bool) {
+func (p *Policy) BlocksTurn(c *protocol.Call, level taint.Level) (reason string, blocked bool) {
 	for _, d := range p.declared {
 		if d.Action.BlockTurn && level >= d.from && len(d.When.Params) == 0 && len(d.tools) == 0 && d.concerns(c) {
 			return d.Action.Reason, true

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // seed004 is the example of the proposal, word for word.
@@ -19,7 +19,7 @@ func seed004() []policy.Declared {
 	}
 }
 
-func inIteration(c *toolcall.Call, n int) *toolcall.Call {
+func inIteration(c *protocol.Call, n int) *protocol.Call {
 	c.Context.Iteration = &n
 	return c
 }
@@ -28,7 +28,7 @@ func TestSeed004Policies(t *testing.T) {
 	p := must(t, policy.Config{Policies: seed004()})
 	for _, c := range []struct {
 		what  string
-		call  *toolcall.Call
+		call  *protocol.Call
 		level taint.Level
 		mode  taint.Mode
 		rule  string
@@ -68,7 +68,7 @@ func TestAPolicyLooksAtTheCall(t *testing.T) {
 		Action: policy.Action{BlockTools: []string{"*"}, Reason: "No."},
 	}, {Name: "speech", Action: policy.Action{ConfirmTools: []string{"tts"}}}}})
 	for _, c := range []struct {
-		call *toolcall.Call
+		call *protocol.Call
 		mode taint.Mode
 	}{
 		{call("read", `{"path":"/etc/passwd"}`), restrict},

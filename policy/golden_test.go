@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -88,12 +87,9 @@ func corpusOf(t *testing.T, group string) []string {
 func TestTheOwnersDay(t *testing.T) {
 	t.Parallel()
 	p := must(t, policy.Config{})
-	tainted := session.View{
-		Level:     taint.Untrusted,
-		Step:      1,
-		Version:   1,
-		Workspace: session.AllSeen,
-		Secrets:   session.HoldsNone,
+	tainted := policy.View{
+		Level: taint.Untrusted,
+		Seen:  true,
 	}
 	passed := func(groups ...string) (n, all int) {
 		for _, group := range groups {
@@ -147,16 +143,13 @@ func linesOf(t *testing.T, file string) []string {
 }
 
 func goldenRow(out *strings.Builder, p *policy.Policy, group, tool, params, text string) {
-	clean := session.View{
-		Level:     taint.Owner,
-		Step:      1,
-		Version:   1,
-		Workspace: session.AllSeen,
-		Secrets:   session.HoldsNone,
+	clean := policy.View{
+		Level: taint.Owner,
+		Seen:  true,
 	}
 	group1, tainted, unseen := clean, clean, clean
 	group1.Level, tainted.Level, unseen.Level = taint.Shared, taint.Untrusted, taint.Untrusted
-	unseen.Workspace = "7C9A5D2E"
+	unseen.Seen, unseen.Mark = false, "7C9A5D2E"
 	cells := make([]string, 0, 2)
 	var plan policy.Plan
 	for _, provider := range []string{"", "claude-code"} {
@@ -168,7 +161,7 @@ func goldenRow(out *strings.Builder, p *policy.Policy, group, tool, params, text
 		}
 		plan = p.Plan(c)
 		letters, rule := "", ""
-		for _, view := range []session.View{clean, group1, tainted, unseen} {
+		for _, view := range []policy.View{clean, group1, tainted, unseen} {
 			v := p.Judge(c, view)
 			letters += v.Mode.String()[:1]
 			rule = v.Rule

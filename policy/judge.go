@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Verdict is what held for a call at the level it met, and why.
@@ -36,14 +36,14 @@ type Step struct {
 }
 
 // Judge says what holds for a call in a conversation as the view shows it.
-func (p *Policy) Judge(c *toolcall.Call, v session.View) Verdict {
+func (p *Policy) Judge(c *protocol.Call, v View) Verdict {
 	plan := p.Plan(c)
 	plan.Loop(0, false)
 	return plan.Judge(v)
 }
 
 // Judge is [Policy.Judge] for a call that was planned already.
-func (pl *Plan) Judge(v session.View) Verdict {
+func (pl *Plan) Judge(v View) Verdict {
 	out := Verdict{Level: min(v.Level, untrusted)} // an unknown level is the worst one
 	j := judgement{pl, &out, &v}
 	steps := pl.why[out.Level]
@@ -76,7 +76,7 @@ func (pl *Plan) Judge(v session.View) Verdict {
 type judgement struct {
 	*Plan
 	out  *Verdict
-	view *session.View
+	view *View
 }
 
 // add adds the rule that decides from here on.
@@ -98,7 +98,7 @@ func (v Verdict) Sentences() []string {
 }
 
 // origin says what made the conversation's level what it is.
-func (pl *Plan) origin(level taint.Level, v *session.View) string {
+func (pl *Plan) origin(level taint.Level, v *View) string {
 	if v.Lost {
 		return "The store has lost what it knew, so the conversation counts as " + level.String() + "."
 	}
@@ -118,12 +118,12 @@ func (pl *Plan) origin(level taint.Level, v *session.View) string {
 func (j *judgement) allowKnown() {
 	v := j.view
 	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.strict || v.Lost || v.Secret != "" ||
-		v.Secrets == session.Holds || v.Bears {
+		v.Bears {
 		return
 	}
 	text := "This only looks at files in the workspace, as read does, so it may run."
 	if j.Effect == command.Local {
-		if v.Workspace != session.AllSeen {
+		if !v.Seen {
 			return
 		}
 		text = "This builds, tests or looks at what is in the workspace, and nothing was written there unseen, so it " +
@@ -138,9 +138,9 @@ func (j *judgement) command() string {
 	switch {
 	case j.Line == nil:
 		return ""
-	case j.Effect == command.Local && j.view.Workspace != session.AllSeen && j.view.Workspace != "":
+	case j.Effect == command.Local && !j.view.Seen && j.view.Mark != "":
 		return "Files were written in the workspace that you have not seen. Look at them, then `.reset-trust " +
-			j.view.Workspace + "` lets builds run unasked again."
+			j.view.Mark + "` lets builds run unasked again."
 	case j.Line.Network:
 		return "This reaches the network."
 	}
@@ -173,9 +173,9 @@ func (j *judgement) gateSecrets() {
 }
 
 // bringsSecret reports whether an argument holds something that a call returned which read secrets.
-func bringsSecret(view *session.View) bool {
+func bringsSecret(view *View) bool {
 	for _, o := range view.Origins {
-		if o.From == session.FromTool && o.Secret {
+		if o.From == lineage.FromTool && o.Secret {
 			return true
 		}
 	}
@@ -203,9 +203,9 @@ func (j *judgement) namePattern() {
 	if j.out.Mode == allow {
 		return
 	}
-	unknown := j.Initiator.Unknown && (j.view.Worst.Label == j.Initiator.Why || j.view.Worst.Level < j.out.Level)
+	unknown := j.Initiator.Unknown && (j.view.Cause.What == j.Initiator.Why || j.view.Cause.Level < j.out.Level)
 	rule, text := rogueAction, "The agent has read outside content and now wants to act on something."
-	switch holds := j.view.Secrets == session.Holds || j.out.Secret; {
+	switch holds := j.view.Secret != "" || j.out.Secret; {
 	case unknown && holds:
 		rule, text = lethalTrifecta, unknownStart+". The agent has read secrets, and this could send them out."
 	case holds:

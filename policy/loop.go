@@ -4,14 +4,13 @@ import (
 	"fmt"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Start says what the start of a run brings in, and what a conversation is worth at its first call.
-func (p *Policy) Start(c *toolcall.Call) (session.Initiator, taint.Level) {
-	s := session.Classify(c, p.unknown)
+func (p *Policy) Start(c *protocol.Call) (Initiator, taint.Level) {
+	s := Classify(c, p.unknown)
 	return s, p.birth(s)
 }
 
@@ -33,7 +32,7 @@ const mostYeses = 10
 // runCap limits the calls of a run that do not tell their iteration: an iteration may make many calls, so the two are
 // not the same. It also limits a run that told iterations before and no longer does: the last one would bind for ever
 // or never. What only looks, builds or tests does not count.
-func (p *Policy) runCap(c *toolcall.Call, pl *Plan) int {
+func (p *Policy) runCap(c *protocol.Call, pl *Plan) int {
 	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything ||
 		pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
 		return 0
@@ -82,7 +81,7 @@ func (j *judgement) atCap() {
 			*l.iteration+1, l.cap<<l.yeses)
 	case !j.view.Capped:
 		return
-	case j.view.Mode == restrict:
+	case j.view.Halted:
 		mode, text = restrict, "The run has used up its iterations."
 	default:
 		text = fmt.Sprintf("The run has made more than %d calls, which is your limit.", j.RunCap)

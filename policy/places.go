@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // ground is where a call works.
@@ -20,7 +20,7 @@ var directoryParams = setOf("directory params")
 
 // groundOf finds where a call works: it starts in its directory param, else in the directory that the runtime reports
 // with the call, else in the workspace.
-func (p *Policy) groundOf(c *toolcall.Call, args []argument) (g ground) {
+func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 	g.inside = p.inside
 	if place, ok := cleanPath(c.Context.Workspace); ok && isWorkspace(place) {
 		g.inside, g.start = append(slices.Clone(p.inside), place), place

@@ -5,29 +5,28 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // Plan is everything the policy says of a call before the level is known. Each field is set once, in [Policy.Plan].
 type Plan struct {
 	row
-	Raise     taint.Level       // what the call brings in once allowed; System brings in nothing
-	Source    string            // what Raise is called in an explanation: "web_fetch example.com"
-	Initiator session.Initiator // who started the run
-	Birth     taint.Level       // what a conversation never seen before is worth
-	Final     bool              // the level alone decides, so one trip is enough
-	Grantable bool              // a lasting grant may cover it: not dangerous, marked as a risk or secret-bearing
-	Secret    string            // what it reads that holds secrets, as the conversation does then; empty: nothing
-	Gives     string            // a place where secrets are kept that it sends away; empty: none
-	Leaves    bool              // what it is given leaves the machine
-	Reach     Reach             // which other conversations it touches
-	Line      *command.Line     // the command that it runs; nil: it runs none
-	Plain     bool              // and its params say nothing else but where it starts, and how long it may take
-	Effect    command.Effect    // what that is known to do, by the rule for commands: see [Plan.knownEffect]
-	Writes    Writing           // what it may write into files
-	RunCap    int               // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
+	Raise     taint.Level    // what the call brings in once allowed; System brings in nothing
+	Source    string         // what Raise is called in an explanation: "web_fetch example.com"
+	Initiator Initiator      // who started the run
+	Birth     taint.Level    // what a conversation never seen before is worth
+	Final     bool           // the level alone decides, so one trip is enough
+	Grantable bool           // a lasting grant may cover it: not dangerous, marked as a risk or secret-bearing
+	Secret    string         // what it reads that holds secrets, as the conversation does then; empty: nothing
+	Gives     string         // a place where secrets are kept that it sends away; empty: none
+	Leaves    bool           // what it is given leaves the machine
+	Reach     Reach          // which other conversations it touches
+	Line      *command.Line  // the command that it runs; nil: it runs none
+	Plain     bool           // and its params say nothing else but where it starts, and how long it may take
+	Effect    command.Effect // what that is known to do, by the rule for commands: see [Plan.knownEffect]
+	Writes    Writing        // what it may write into files
+	RunCap    int            // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 
 	policy   *Policy
 	rule     *rule
@@ -50,17 +49,17 @@ const (
 )
 
 // Plan works out what holds for a call at every level.
-func (p *Policy) Plan(c *toolcall.Call) Plan { return p.plan(c, false) }
+func (p *Policy) Plan(c *protocol.Call) Plan { return p.plan(c, false) }
 
 // Notice is the plan of a call that runs without being asked about, as the runtime says: nothing stops it, and what it
 // brings in and reaches still counts.
-func (p *Policy) Notice(c *toolcall.Call) Plan { return p.plan(c, true) }
+func (p *Policy) Notice(c *protocol.Call) Plan { return p.plan(c, true) }
 
-func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
+func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 	set, s := p.rulesFor(c.Agent()), p.read(c)
 	r := set.find(c.Tool).believing(&c.Hints)
 	pl := Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves, sink: r.sink && !r.safe,
-		Initiator: session.Classify(c, p.unknown), Reach: reachOf(s), Effect: command.Anything,
+		Initiator: Classify(c, p.unknown), Reach: reachOf(s), Effect: command.Anything,
 		loop: loop{iteration: c.Iteration(), cap: set.cap}}
 	pl.Birth = p.birth(pl.Initiator)
 	switch {
@@ -83,7 +82,7 @@ func (p *Policy) plan(c *toolcall.Call, notice bool) Plan {
 
 // birth is what a conversation is worth at its first call. A spawned run whose parent was never seen, or a resumed one
 // whose conversation was not, is like an unknown sender.
-func (p *Policy) birth(s session.Initiator) taint.Level {
+func (p *Policy) birth(s Initiator) taint.Level {
 	if s.Spawned || s.Orphan || s.Resumed {
 		return taint.Worse(s.Level, p.unknown)
 	}

@@ -6,10 +6,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 const (
@@ -36,15 +35,15 @@ func must(t testing.TB, c policy.Config) *policy.Policy {
 }
 
 // call is a tool call from the agent main in its main session.
-func call(tool, params string) *toolcall.Call {
-	return &toolcall.Call{
-		Client: "default", RequestID: "r", Tool: toolcall.Canonical(tool), Sent: tool, Params: jsontext.Value(params),
-		Context: toolcall.Context{AgentID: "main", SessionKey: "agent:main:main", SenderID: "1", SenderIsOwner: true},
+func call(tool, params string) *protocol.Call {
+	return &protocol.Call{
+		Client: "default", RequestID: "r", Tool: protocol.Canonical(tool), Sent: tool, Params: jsontext.Value(params),
+		Context: protocol.Context{AgentID: "main", SessionKey: "agent:main:main", SenderID: "1", SenderIsOwner: true},
 	}
 }
 
 // at is a conversation at a level.
-func at(l taint.Level) session.View { return session.View{Level: l, Step: 1} }
+func at(l taint.Level) policy.View { return policy.View{Level: l} }
 
 // modes writes a row the short way: one letter for each level.
 func modes(r taint.Row) string {

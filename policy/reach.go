@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Reach is what a call touches beyond its own conversation. Taint follows it: what is sent to is raised to the sender's
@@ -113,10 +112,10 @@ func (r *reacher) keys(s *said) (keys []string, blind bool) {
 // front where it was left out. A label or a session id is no key, and what could be mistaken for another key is none
 // that taint could follow.
 func sessionKeys(v, agent string) ([]string, bool) {
-	v, agent = toolcall.CanonicalKey(v), toolcall.CanonicalKey(agent)
+	v, agent = protocol.CanonicalKey(v), protocol.CanonicalKey(agent)
 	colon := strings.Contains(v, ":") || v == "global"
 	switch {
-	case len(v) > toolcall.MaxText || toolcall.OddKey(v) || toolcall.OddKey(agent):
+	case len(v) > protocol.MaxText || protocol.OddKey(v) || protocol.OddKey(agent):
 	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2, colon && agent == "":
 		return []string{v}, true
 	case v == "main" && agent != "":
@@ -171,7 +170,7 @@ func (r *Reach) scheduled(s *said) {
 	for i := range s.args {
 		switch a := &s.args[i]; {
 		case a.path == "id" || a.path == "jobId":
-			named[session.JobID(a.value)] = true
+			named[JobID(a.value)] = true
 		case a.name == "sessiontarget":
 			r.Into = a.value != "isolated"
 		case a.name == "name" && r.JobName == "":

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -20,7 +20,7 @@ var told = strings.Fields(`run-cap iterations stranger secrets agent-settings co
 
 // Reasons say in plain words why a person is asked, the worst first, two at most. The caller passes whom the user never
 // mentioned, as far as that may be shown: see [Plan.Strangers].
-func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers []string) (out []string) {
+func (pl *Plan) Reasons(v *Verdict, view *View, strangers []string) (out []string) {
 	steps := slices.Clone(v.Why)
 	if n := len(strangers) - 1; n >= 0 {
 		text := "You never mentioned " + strangers[0]
@@ -53,18 +53,13 @@ func (pl *Plan) Reasons(v *Verdict, view *session.View, strangers []string) (out
 	return out
 }
 
-// came says what made the level what it is: "The agent fetched example.com 2 calls ago". It may be a clause about who
-// started the run, and is empty where that is not known.
-func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause bool) {
-	label, ago := "", ""
+// came says what made the level what it is: "At 14:02 the agent fetched example.com". It may be a clause about who started
+// the run, and is empty where that is not known.
+func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
+	label, when := "", ""
 	switch {
-	case view.Worst.Label != "" && view.Worst.Level == level:
-		label = view.Worst.Label
-		if calls := view.Step - view.Worst.Step; calls == 1 {
-			ago = " 1 call ago"
-		} else if calls > 1 {
-			ago = " " + strconv.FormatInt(calls, 10) + " calls ago"
-		}
+	case view.Cause.What != "" && view.Cause.Level == level:
+		label, when = view.Cause.What, view.Cause.when(view.Now)
 	case pl.Initiator.Level == level || pl.Birth == level:
 		label = pl.Initiator.Why
 	}
@@ -73,8 +68,10 @@ func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause
 	switch {
 	case label == "":
 		return "", false
-	case label == pl.Initiator.Why || slices.Contains([]string{"the", "someone", "this"}, tool): // who started the run
-		return strings.ToUpper(label[:1]) + label[1:] + ago, true
+	case label == pl.Initiator.Why || slices.Contains([]string{"the", "The", "someone", "this"}, tool): // who started the run
+		return sentence(when + label), true
+	case tool == "a":
+		return sentence(when + label + " came in"), true
 	case did == "ran a command" && place != "":
 		did += " that read " + place
 	case did == "ran a command" && level >= external:
@@ -84,8 +81,22 @@ func (pl *Plan) came(level taint.Level, view *session.View) (what string, clause
 	case did == "" || strings.HasSuffix(did, " "):
 		did = "used " + label
 	}
-	return "The agent " + did + ago, false
+	return sentence(when + "the agent " + did), false
 }
+
+// when begins a sentence with the time, as the owner's clock shows it.
+func (c *Cause) when(now time.Time) string {
+	at := c.At.Local()
+	switch {
+	case c.At.IsZero():
+		return ""
+	case at.Format(time.DateOnly) == now.Local().Format(time.DateOnly):
+		return at.Format("at 15:04 ")
+	}
+	return at.Format("on 2 January at 15:04 ")
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // past is what the agent did with a tool; a blank at the end asks for a place.
 var past = map[string]string{

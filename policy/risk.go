@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Risk is what a person should see of a call before anything else, in a few words. Risks decide nothing.
@@ -25,9 +25,15 @@ const (
 	LeavesMachine    Risk = "leaves the machine"
 )
 
+// Marks reports whether a call that bears the risk is marked by it: no lasting grant covers it, and a yes is asked for
+// twice.
+func (r Risk) Marks() bool {
+	return r != NewRecipient && r != OutsideWorkspace && r != LeavesMachine
+}
+
 // Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned,
 // see [Plan.Strangers].
-func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out []Risk) {
+func (pl *Plan) Risks(c *protocol.Call, view *View, stranger bool) (out []Risk) {
 	line, r, s, writes := &command.Line{}, pl.rule, pl.policy.read(c), fileWriters[c.Tool]
 	outside := writes && slices.ContainsFunc(s.files, func(name string) bool {
 		return !relative(s.resolve(name)) && s.isOutside(name)
@@ -61,10 +67,10 @@ func (pl *Plan) Risks(c *toolcall.Call, view *session.View, stranger bool) (out 
 
 // Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is
 // nil where none of the user's messages is known.
-func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
+func (pl *Plan) Strangers(c *protocol.Call, view *View) (out []string) {
 	known := len(c.OwnerMessages()) > 0
 	for _, o := range view.Origins {
-		known = known || o.From == session.FromUser || o.From == session.FromPart
+		known = known || o.From == lineage.FromUser || o.From == lineage.FromPart
 	}
 	if view.Origins == nil || !known {
 		return nil
@@ -74,7 +80,7 @@ func (pl *Plan) Strangers(c *toolcall.Call, view *session.View) (out []string) {
 		isAddress := !strings.ContainsAny(a.value, " \n\t") &&
 			(strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
 		if recipientParams[strings.ToLower(top)] && (isAddress || slices.Contains(pl.Goes(), top)) &&
-			(from == session.FromNowhere || from == session.FromTool) && !slices.Contains(out, a.value) {
+			(from == lineage.FromNowhere || from == lineage.FromTool) && !slices.Contains(out, a.value) {
 			out = append(out, a.value)
 		}
 	}

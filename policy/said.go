@@ -5,12 +5,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // said is a call, what its params say, and where it works.
 type said struct {
-	*toolcall.Call
+	*protocol.Call
 	ground // of the call, until its command is read; then of that
 
 	base     string   // where the call starts, before its command goes elsewhere
@@ -31,14 +31,14 @@ type argument struct {
 }
 
 // read reads the params of a call.
-func (p *Policy) read(c *toolcall.Call) *said {
+func (p *Policy) read(c *protocol.Call) *said {
 	s := read(c)
 	s.Call, s.ground = c, p.groundOf(c, s.args)
 	s.files = filesOf(c.Tool, s.args)
 	return s
 }
 
-func read(c *toolcall.Call) *said {
+func read(c *protocol.Call) *said {
 	values, err := c.Values()
 	s := &said{readable: err == nil, args: make([]argument, 0, len(values))}
 	var all strings.Builder

@@ -4,12 +4,10 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// The tables of seed 000, openclaw-provenance. Initial trust by channel is in
-// package session.
+// The tables of seed 000, openclaw-provenance.
 
 func TestSeed000ResponseTrustAndCallPermission(t *testing.T) {
 	p := must(t, policy.Config{})
@@ -187,14 +185,14 @@ func TestSeed000IterationExample(t *testing.T) {
 }
 
 func TestSeed000UnknownTools(t *testing.T) {
-	v := must(t, policy.Config{}).Judge(call("acme_send", `{}`), session.View{
-		Level: untrusted, Step: 5, Worst: session.Source{Label: "web_fetch example.com", Level: untrusted, Step: 3},
+	v := must(t, policy.Config{}).Judge(call("acme_send", `{}`), policy.View{
+		Now: came, Level: untrusted, Cause: policy.Cause{What: "web_fetch example.com", Level: untrusted, At: came},
 	})
 	if v.Mode != confirm || v.Rule != "taintPolicy" {
 		t.Errorf("%s by %s, want confirm by taintPolicy", v.Mode, v.Rule)
 	}
 	says(t, v, "We don't know this tool. Your policy asks before such tools in untrusted conversations.")
-	says(t, v, "The conversation is untrusted: the agent fetched example.com 2 calls ago.")
+	says(t, v, "The conversation is untrusted: at 14:02 the agent fetched example.com.")
 }
 
 func TestSeed000IterationCap(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // MCP is the part of the policy about servers of tools that speak the Model Context Protocol.
@@ -78,7 +78,7 @@ func (b *builder) readServers() {
 
 // believing is the rule for a call of a tool whose server says that it only reads, where the owner trusts the server in
 // that.
-func (r *rule) believing(h *toolcall.Hints) *rule {
+func (r *rule) believing(h *protocol.Hints) *rule {
 	if r.reading != nil && h.ReadOnly != nil && *h.ReadOnly {
 		return r.reading
 	}

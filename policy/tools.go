@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // facts is what is known of a tool before the owner says anything.
@@ -176,7 +176,7 @@ func isServed(name string) bool { return shipped[name] != nil && strings.HasPref
 
 // IsShipped reports whether the table has a row for a tool.
 func IsShipped(name string) bool {
-	name = toolcall.Canonical(name)
+	name = protocol.Canonical(name)
 	return shipped[name] != nil && !isServed(name)
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -34,11 +34,11 @@ func TestAnEmptySecretOrTokenMakesNoServer(t *testing.T) {
 // panics is a decision with a bug in it.
 type panics struct{}
 
-func (*panics) Verify(_ context.Context, c *toolcall.Call) verifier.Decision {
+func (*panics) Verify(_ context.Context, c *protocol.Call) verifier.Decision {
 	panic(c)
 }
 
-func (*panics) Reject(_ context.Context, c *toolcall.Call, _, reason string) verifier.Decision {
+func (*panics) Reject(_ context.Context, c *protocol.Call, _, reason string) verifier.Decision {
 	panic(errors.New("boom: " + reason))
 }
 

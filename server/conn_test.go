@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -32,7 +32,7 @@ func thinking(takes time.Duration) (*thinker, func(*server.Options)) {
 	}
 }
 
-func (th *thinker) Verify(ctx context.Context, c *toolcall.Call) verifier.Decision {
+func (th *thinker) Verify(ctx context.Context, c *protocol.Call) verifier.Decision {
 	select {
 	case <-time.After(th.takes):
 		return verifier.Decision{Allow: true, Ref: c.RequestID}

@@ -32,7 +32,7 @@ func (s *Server) doors() []door {
 	if s.o.Loop != nil {
 		all = append(all, door{beside(s.o.Path, "hooks/{name}"), post, s.loopEvents()})
 	}
-	if s.o.Turns != nil {
+	if s.o.Graph != nil {
 		all = append(all, door{"/api/graphs/{name}", get, owner.only(owner.graph)})
 	}
 	if s.o.Metrics != nil {

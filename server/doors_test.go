@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/server"
 )
 
@@ -55,7 +55,7 @@ func everyDoor(o *server.Options) {
 	if err != nil {
 		panic(err)
 	}
-	o.Auth, o.Path, o.Loop, o.Turns, o.Now = func() *server.Auth { return auth }, "/gate/verify", hears{}, hears{}, noon
+	o.Auth, o.Path, o.Loop, o.Graph, o.Now = func() *server.Auth { return auth }, "/gate/verify", hears{}, draws, noon
 	o.Relays = func(client, platform string) bool { return client == "laptop" && platform == "telegram" }
 	say := func(who string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,15 +8,14 @@ import (
 	"path"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/loop"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // Loop hears what the agent's loop does.
 type Loop interface {
-	Hear(ctx context.Context, e *loop.Event) loop.Answer
-	Notice(ctx context.Context, c *toolcall.Call) loop.Answer
+	Hear(ctx context.Context, e *protocol.Event) protocol.Answer
+	Notice(ctx context.Context, c *protocol.Call) protocol.Answer
 }
 
 // beside is a path next to the calls' own: its last segment replaced.
@@ -37,30 +36,30 @@ func (s *Server) loopEvents() http.HandlerFunc {
 	})
 }
 
-func nameOf(r *http.Request) loop.Name { return loop.Name(r.PathValue("name")) }
+func nameOf(r *http.Request) protocol.Name { return protocol.Name(r.PathValue("name")) }
 
 // decodeEvent reads an event, or a call that came as one.
 func (s *Server) decodeEvent(r *http.Request, from caller, body []byte) (message, error) {
 	name := nameOf(r)
-	if name == loop.BeforeToolCall {
+	if name == protocol.BeforeToolCall {
 		return s.decodeBefore(r, from, body)
 	}
-	e, err := loop.Decode(name, body)
-	return s.eventMessage(name, from, &e.Call, func(ctx context.Context) loop.Answer { return s.o.Loop.Hear(ctx, &e) }), err
+	e, err := protocol.DecodeEvent(name, body)
+	return s.eventMessage(name, from, &e.Call, func(ctx context.Context) protocol.Answer { return s.o.Loop.Hear(ctx, &e) }), err
 }
 
 // decodeBefore reads the notice of a call, or else a call: what is neither is
 // denied, and no notice is taken by a deny.
 func (s *Server) decodeBefore(r *http.Request, from caller, body []byte) (message, error) {
-	call, notice, err := toolcall.DecodeNotice(body)
+	call, notice, err := protocol.DecodeNotice(body)
 	if err != nil || !notice {
 		return s.decodeCall(r, from, body)
 	}
-	return s.eventMessage(loop.BeforeToolCall, from, &call, func(ctx context.Context) loop.Answer { return s.o.Loop.Notice(ctx, &call) }), nil
+	return s.eventMessage(protocol.BeforeToolCall, from, &call, func(ctx context.Context) protocol.Answer { return s.o.Loop.Notice(ctx, &call) }), nil
 }
 
 // eventMessage is the message of an event.
-func (s *Server) eventMessage(name loop.Name, from caller, call *toolcall.Call, hear func(context.Context) loop.Answer) message {
+func (s *Server) eventMessage(name protocol.Name, from caller, call *protocol.Call, hear func(context.Context) protocol.Answer) message {
 	return message{
 		call: call,
 		accept: func(w http.ResponseWriter, r *http.Request) {
@@ -76,8 +75,8 @@ func (s *Server) eventMessage(name loop.Name, from caller, call *toolcall.Call, 
 // readEvent reads a body that may be larger than a call's. Few of those are read
 // at a time: the others wait, no longer than a body may take.
 func (s *Server) readEvent(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if 0 <= r.ContentLength && r.ContentLength <= toolcall.MaxBody {
-		return readBody(r, toolcall.MaxBody)
+	if 0 <= r.ContentLength && r.ContentLength <= protocol.MaxBody {
+		return readBody(r, protocol.MaxBody)
 	}
 	enough := time.NewTimer(bodyTimeout)
 	defer enough.Stop()
@@ -88,7 +87,7 @@ func (s *Server) readEvent(w http.ResponseWriter, r *http.Request) ([]byte, erro
 		if err := rc.SetReadDeadline(time.Now().Add(bodyTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return nil, err
 		}
-		return readBody(r, loop.MaxBody)
+		return readBody(r, protocol.MaxEventBody)
 	case <-enough.C:
 		return nil, os.ErrDeadlineExceeded
 	case <-r.Context().Done():

@@ -8,34 +8,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/loop"
-	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/turns"
 )
 
 // hears takes in whatever reaches it.
 type hears struct{}
 
-func (hears) Hear(_ context.Context, e *loop.Event) loop.Answer {
-	if e.Name == loop.AgentEnd {
+func (hears) Hear(_ context.Context, e *protocol.Event) protocol.Answer {
+	if e.Name == protocol.AgentEnd {
 		panic("boom")
 	}
-	return loop.Answer{Accepted: true}
+	return protocol.Answer{Accepted: true}
 }
 
-func (hears) Notice(context.Context, *toolcall.Call) loop.Answer { return loop.Answer{Accepted: true} }
+func (hears) Notice(context.Context, *protocol.Call) protocol.Answer {
+	return protocol.Answer{Accepted: true}
+}
 
-func (hears) Graph(_ context.Context, name string) (*provenance.Graph, error) {
+// draws gives a graph with what a tool may call itself.
+func draws(_ context.Context, name string) (*provenance.Graph, error) {
 	switch name {
 	case "turn":
-		facts := []provenance.Fact{{What: provenance.Called, Tool: "</text><script>alert(1)</script>\x1b[2J", Allowed: true}}
-		return provenance.Build(name, facts), nil
+		return &provenance.Graph{Nodes: []provenance.Node{
+			{Kind: provenance.PolicyDecision, Blocked: true, BlockReason: "</text><script>alert(1)</script>\x1b[2J"},
+		}}, nil
 	case "broken":
-		return nil, errors.New("store: out of order")
+		return nil, errors.New("the record can't be read")
 	}
-	return nil, turns.ErrUnknown
+	return nil, provenance.ErrUnknown
 }
 
 func noon() time.Time { return time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC) }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 const (
@@ -45,7 +45,7 @@ func (s *Server) decodePoll(_ *http.Request, from caller, body []byte) (message,
 	}, err
 }
 
-func (s *Server) late(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call, tickets []string) {
+func (s *Server) late(w http.ResponseWriter, r *http.Request, from caller, call *protocol.Call, tickets []string) {
 	wait := min(longestPoll, time.Duration(min(call.Context.WaitMs, time.Hour.Milliseconds()))*time.Millisecond-pollMargin)
 	if wait <= 0 || len(tickets) == 0 || !s.polls.enter(from.client) {
 		wait = 0
@@ -70,18 +70,18 @@ func (s *Server) poll(ctx context.Context, client string, tickets []string, wait
 }
 
 // polledTickets reads a body with a list of questions in place of a tool.
-func polledTickets(body []byte) (toolcall.Call, []string, error) {
-	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "questions")
+func polledTickets(body []byte) (protocol.Call, []string, error) {
+	call, raw, err := protocol.DecodeAbout(body, maxAnswer, "questions")
 	if err != nil {
 		return call, nil, err
 	}
 	var tickets []string
 	if raw.Kind() != '[' || json.Unmarshal(raw, &tickets) != nil || len(tickets) > approval.MaxTickets {
-		return call, nil, &toolcall.Malformed{Reason: "questions must be a list of at most 32 strings."}
+		return call, nil, &protocol.Malformed{Reason: "questions must be a list of at most 32 strings."}
 	}
 	for _, t := range tickets {
 		if len(t) > maxTicket {
-			return call, nil, &toolcall.Malformed{Reason: "a question has at most 256 characters."}
+			return call, nil, &protocol.Malformed{Reason: "a question has at most 256 characters."}
 		}
 	}
 	return call, tickets, nil

@@ -10,18 +10,16 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
-	"github.com/openclaw-verifier/verifier/drawing"
-	"github.com/openclaw-verifier/verifier/provenance"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/turns"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/provenance"
 )
 
 const (
 	terminal    = "terminal"
 	maxAnswer   = 16 << 10
-	maxEdit     = maxAnswer + 2*toolcall.MaxEdited // of an answer with other arguments, which are a JSON string there
+	maxEdit     = maxAnswer + 2*protocol.MaxEdited // of an answer with other arguments, which are a JSON string there
 	tokenPrefix = "token:"
 )
 
@@ -68,7 +66,7 @@ func (a *ownerAPI) all() http.HandlerFunc {
 type pendingCard struct {
 	Ref     string    `json:"ref"`
 	Until   time.Time `json:"until"`
-	Tools   []string  `json:"tools"`
+	Tool    string    `json:"tool"`
 	Session string    `json:"session"` // the conversation's reference
 	Full    bool      `json:"full"`    // all that will run can be read in short
 	Short   string    `json:"short"`   // the card as a terminal shows it
@@ -76,20 +74,16 @@ type pendingCard struct {
 	Once    string    `json:"once"`    // the handle of a key that allows once, as a button carries it
 	Longer  string    `json:"longer"`  // the same for minutes
 	Deny    string    `json:"deny"`    // and of one that denies
-
-	Entries []pendingCard `json:"entries,omitzero"` // of a list: each call that waits, by itself
-	Entry   int           `json:"entry,omitzero"`   // of one of these: its number on the list
 }
 
 // keys are what `verifier watch` needs of a card: its text, and what its keys carry.
 func (a *ownerAPI) keys(k *approval.Card) pendingCard {
-	p := pendingCard{Ref: k.Ref(), Until: k.Until(), Session: k.Questions[0].Ask.Conversation.Ref(), Full: true, Short: channels.Short(k, a.o.Now()),
-		Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes), Deny: k.Handle(approval.DenyCall)}
-	for i := range k.Questions {
-		full, _ := channels.FullyVisible(&k.Questions[i].Ask)
-		p.Tools, p.Full = append(p.Tools, k.Questions[i].Ask.Tool), p.Full && full
+	full, _ := channels.FullyVisible(&k.Ask)
+	return pendingCard{
+		Ref: k.Ref(), Until: k.Until(), Tool: k.Ask.Tool, Session: k.Ask.Conversation.Ref(), Full: full,
+		Short: channels.Short(k, a.o.Now()), Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes),
+		Deny: k.Handle(approval.DenyCall),
 	}
-	return p
 }
 
 // pending lists what waits.
@@ -102,7 +96,7 @@ func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
 		Cards  []pendingCard `json:"cards"`
-	}{Paused: a.o.Rooms.Pauses.Text(), Cards: []pendingCard{}}
+	}{Paused: a.o.Pauses.Text(), Cards: []pendingCard{}}
 	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {
@@ -117,13 +111,6 @@ func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
 		if p.Text = channels.Text(k, a.o.Now()); one != "" {
 			p.Text = channels.All(k, a.o.Now())
 		}
-		for i := range k.Questions {
-			if len(k.Questions) > 1 && !channels.Answered(&k.Questions[i]) {
-				e := a.keys(k.Entry(i))
-				e.Entry = i + 1
-				p.Entries = append(p.Entries, e)
-			}
-		}
 		out.Cards = append(out.Cards, p)
 	}
 	respond(w, http.StatusOK, out)
@@ -137,19 +124,28 @@ func (a *ownerAPI) answer(w http.ResponseWriter, r *http.Request, id string) {
 		Allow   bool   `json:"allow"`
 		Minutes int    `json:"minutes"`
 		Turn    bool   `json:"turn"`
-		Like    bool   `json:"like"`
+		Same    bool   `json:"same"`
 		Exactly bool   `json:"exactly"`
 		Reason  string `json:"reason"`
-		With    string `json:"with"` // the arguments that it is to run with instead
+		With    string `json:"with"`    // the arguments that it is to run with instead
+		Confirm string `json:"confirm"` // what the answer said before that a change comes to: it counts then
 		Handle  string `json:"handle"`
 	}
-	if !decodeWithin(r, maxEdit, &in) || in.Minutes < 0 || (in.Minutes > 0 || in.Like) && in.Turn || in.Like && in.Exactly || in.Handle != "" && (in.Allow || in.With != "") || in.With != "" && !in.Allow {
+	if !decodeWithin(r, maxEdit, &in) || in.Minutes < 0 || in.Minutes > 0 && in.Turn || in.Same && in.Exactly ||
+		in.Handle != "" && (in.Allow || in.With != "") || in.With != "" && !in.Allow {
 		respond(w, http.StatusUnprocessableEntity, outcomeBody{Kind: kinds[approval.Misunderstood], Text: "The answer could not be read."})
 		return
 	}
+	target := approval.AnyCall
+	if in.Same {
+		target = approval.Same
+	} else if in.Exactly {
+		target = approval.Exactly
+	}
 	o, err := a.o.Desk.Answer(r.Context(), approval.Answer{
-		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle, Params: in.With,
-		Scope: approval.Scope{Like: in.Like, Exactly: in.Exactly, Minutes: in.Minutes, Turn: in.Turn},
+		ID: id, Via: terminal, Ref: in.Ref, Tool: in.Tool, Allow: in.Allow, Reason: in.Reason, Handle: in.Handle,
+		Params: in.With, Confirm: in.Confirm,
+		Scope: approval.Scope{Target: target, Minutes: in.Minutes, Turn: in.Turn},
 	})
 	a.outcome(w, r, o, err)
 }
@@ -175,9 +171,10 @@ func decodeWithin(r *http.Request, most int, into any) bool {
 }
 
 type outcomeBody struct {
-	Kind  string `json:"kind"`
-	State string `json:"state,omitzero"`
-	Text  string `json:"text"`
+	Kind    string `json:"kind"`
+	State   string `json:"state,omitzero"`
+	Text    string `json:"text"`
+	Confirm string `json:"confirm,omitzero"` // said again with it, an answer with other arguments counts
 }
 
 var kinds = map[approval.Kind]string{
@@ -203,6 +200,9 @@ func (a *ownerAPI) outcome(w http.ResponseWriter, r *http.Request, o approval.Ou
 		o.Text = "That is not a command. `.help` lists them."
 	}
 	body := outcomeBody{Kind: kinds[o.Kind], State: o.State.String(), Text: o.Text}
+	if o.Kind == approval.WantsConfirm && o.Edit != nil {
+		body.Confirm = o.Edit.Ask.Digest
+	}
 	respond(w, statuses[o.Kind], body)
 }
 
@@ -335,11 +335,8 @@ func (a *ownerAPI) login(w http.ResponseWriter, r *http.Request, id string) {
 	}{path, until})
 }
 
-// Turns draws a turn by any of its names; the error is turns.ErrUnknown where none
-// is remembered.
-type Turns interface {
-	Graph(ctx context.Context, name string) (*provenance.Graph, error)
-}
+// Graph draws a turn by any of its names; the error is provenance.ErrUnknown where the record has none.
+type Graph func(ctx context.Context, name string) (*provenance.Graph, error)
 
 // graph shows a turn to the owner. It says what the policy thinks of each call,
 // so a client's secret does not open it.
@@ -350,14 +347,14 @@ func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 		return
 	}
 	ctx := r.Context()
-	g, err := a.o.Turns.Graph(ctx, r.PathValue("name"))
+	g, err := a.o.Graph(ctx, r.PathValue("name"))
 	switch {
-	case errors.Is(err, turns.ErrUnknown):
+	case errors.Is(err, provenance.ErrUnknown):
 		respond(w, http.StatusNotFound, outcomeBody{Kind: kinds[approval.NotFound], Text: "No turn is remembered under this name."})
 		return
 	case err != nil:
 		a.o.Log.ErrorContext(ctx, "a turn could not be read", "err", err)
-		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The store can't be reached. Try again."})
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The record can't be read. Try again."})
 		return
 	}
 	body, kind, err := draw(g)
@@ -376,7 +373,7 @@ func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 var formats = map[string]func(g *provenance.Graph) (body []byte, kind string, err error){
 	"": asJSON, "json": asJSON,
 	"text": func(g *provenance.Graph) ([]byte, string, error) {
-		return []byte(drawing.Text(g)), textType, nil
+		return []byte(g.Text()), textType, nil
 	},
 }
 

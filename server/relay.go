@@ -8,9 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/policy"
 )
 
 // typedAnswers take a line each that someone typed into the runtime's own chat, under
@@ -42,14 +43,14 @@ func (s *Server) decodeTyped(_ *http.Request, from caller, body []byte) (message
 }
 
 // typedLine reads a body with a text in place of a tool.
-func typedLine(body []byte) (toolcall.Call, string, error) {
-	call, raw, err := toolcall.DecodeAbout(body, maxAnswer, "text")
+func typedLine(body []byte) (protocol.Call, string, error) {
+	call, raw, err := protocol.DecodeAbout(body, maxAnswer, "text")
 	if err != nil {
 		return call, "", err
 	}
 	var text string
 	if raw.Kind() != '"' || json.Unmarshal(raw, &text) != nil || text == "" {
-		return call, "", &toolcall.Malformed{Reason: "text must be a string that is not empty."}
+		return call, "", &protocol.Malformed{Reason: "text must be a string that is not empty."}
 	}
 	return call, text, nil
 }
@@ -62,7 +63,7 @@ const (
 )
 
 // typed passes a line on to the desk, if its sender may be believed.
-func (s *Server) typed(ctx context.Context, call *toolcall.Call, text string) approval.Outcome {
+func (s *Server) typed(ctx context.Context, call *protocol.Call, text string) approval.Outcome {
 	platform := call.Context.MessageProvider
 	if why := s.unbelieved(call); why != "" {
 		s.o.Log.WarnContext(ctx, "a relayed answer was refused", "client", call.Client, "platform", platform, "why", why)
@@ -71,7 +72,7 @@ func (s *Server) typed(ctx context.Context, call *toolcall.Call, text string) ap
 	o, err := s.o.Desk.Answer(ctx, approval.Answer{
 		ID: platform + ":" + call.Context.SenderID, Via: platform + " through " + call.Client, Text: text,
 		Carrier: &approval.Carrier{
-			Conversation: session.Conversation{Client: call.Client, Key: call.Context.SessionKey},
+			Conversation: store.Name{Client: call.Client, Key: call.Context.SessionKey},
 			Request:      call.RequestID, Keep: 2*s.o.Tolerance() + time.Minute,
 		},
 	})
@@ -84,14 +85,14 @@ func (s *Server) typed(ctx context.Context, call *toolcall.Call, text string) ap
 // unbelieved says why the named sender of a message is not believed: the owner
 // has not switched it on for this client and this platform, others are there,
 // or it was no person who wrote it.
-func (s *Server) unbelieved(call *toolcall.Call) string {
+func (s *Server) unbelieved(call *protocol.Call) string {
 	x := &call.Context
 	switch {
 	case s.o.Relays == nil || !s.o.Relays(call.Client, x.MessageProvider):
 		return noRelay
-	case x.GroupID != "" || session.IsGroup(x.SessionKey):
+	case x.GroupID != "" || policy.IsGroup(x.SessionKey):
 		return noGroup
-	case x.SenderID == "" || x.SpawnedBy != "" || x.Trigger != "" || session.IsHook(x.SessionKey):
+	case x.SenderID == "" || x.SpawnedBy != "" || x.Trigger != "" || policy.IsHook(x.SessionKey):
 		return noPerson
 	case x.InputProvenance.Kind != "" && x.InputProvenance.Kind != "external_user":
 		return noPerson

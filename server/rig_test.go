@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -24,12 +24,12 @@ const secret, bearer, ann = "c0ffee5ecretf0rtests", "b34rer0ftheclient", "t0ken0
 // decider allows whatever reaches it, and counts.
 type decider struct{ verified, rejected atomic.Int64 }
 
-func (d *decider) Verify(context.Context, *toolcall.Call) verifier.Decision {
+func (d *decider) Verify(context.Context, *protocol.Call) verifier.Decision {
 	d.verified.Add(1)
 	return verifier.Decision{Allow: true}
 }
 
-func (d *decider) Reject(_ context.Context, _ *toolcall.Call, _, reason string) verifier.Decision {
+func (d *decider) Reject(_ context.Context, _ *protocol.Call, _, reason string) verifier.Decision {
 	d.rejected.Add(1)
 	return verifier.Decision{Reason: reason}
 }

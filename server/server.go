@@ -24,16 +24,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // Verifier decides calls.
 type Verifier interface {
 	// Verify decides a call. It may wait minutes for people, but no longer than the call can wait.
-	Verify(ctx context.Context, c *toolcall.Call) verifier.Decision
-	Reject(ctx context.Context, c *toolcall.Call, kind, reason string) verifier.Decision
+	Verify(ctx context.Context, c *protocol.Call) verifier.Decision
+	Reject(ctx context.Context, c *protocol.Call, kind, reason string) verifier.Decision
 }
 
 // Desk takes the owner's answers.
@@ -55,10 +55,12 @@ type Options struct {
 	Tolerance func() time.Duration // how far a call's clock may be off now; nil means 5 min
 	Verifier  Verifier
 	Desk      Desk
-	Rooms     approval.Rooms
+	Grants    *approval.Grants
+	Pauses    *approval.Pauses
+	Sources   *approval.Sources
 	Runtimes  func() []verifier.Runtime         // which have said hello; nil: nothing is known of any
 	Loop      Loop                              // hears events; nil: none are taken
-	Turns     Turns                             // draws turns; nil: none are shown
+	Graph     Graph                             // draws turns; nil: none are shown
 	Health    func(ctx context.Context) []Check // what /readyz looks at; nil means nothing
 	Metrics   http.Handler                      // what /metrics shows; nil means nothing
 	Page      http.Handler                      // the owner's page, below /page/; nil means none

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // signed is the one way in for what a client signs: calls, events, answers that a
@@ -24,7 +24,7 @@ type signed struct {
 
 // message is what an authentic body says.
 type message struct {
-	call   *toolcall.Call                               // its head; as far as it could be decoded
+	call   *protocol.Call                               // its head; as far as it could be decoded
 	accept func(w http.ResponseWriter, r *http.Request) // answers a message that is whole and on time
 	refuse func(ctx context.Context, err error) []byte  // the answer to any other
 }
@@ -83,7 +83,7 @@ func (s *Server) authentic(w http.ResponseWriter, r *http.Request, in signed) (b
 }
 
 // onTime refuses what was sent too long ago, or from the future.
-func (s *Server) onTime(c *toolcall.Call) error {
+func (s *Server) onTime(c *protocol.Call) error {
 	tolerance := s.o.Tolerance()
 	if s.o.Now().Sub(c.Timestamp).Abs() > tolerance {
 		return &refusal{"clock", "The timestamp is more than " + tolerance.String() + " off. Check the clocks."}
@@ -96,7 +96,7 @@ func refused(err error) *refusal {
 	if why, ok := errors.AsType[*refusal](err); ok {
 		return why
 	}
-	if m, ok := errors.AsType[*toolcall.Malformed](err); ok {
+	if m, ok := errors.AsType[*protocol.Malformed](err); ok {
 		return &refusal{"malformed", m.Reason}
 	}
 	return &refusal{"malformed", "The call could not be read."}

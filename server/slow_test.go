@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // served runs a test against a server on a clock that jumps. The bubble ends
@@ -106,7 +106,7 @@ func TestH08AClaimedLengthTakesNoMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for range calls {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/verify", io.MultiReader(strings.NewReader("{"), broken{}))
-		req.ContentLength = toolcall.MaxBody
+		req.ContentLength = protocol.MaxBody
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, req)
 		if w.Code != http.StatusUnauthorized {

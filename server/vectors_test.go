@@ -9,9 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // vector is a request or an answer that another implementation would try; which members there are depends on what
@@ -54,7 +53,7 @@ func TestTheDocumentedVectorsHold(t *testing.T) {
 				t.Errorf("%s: %s was refused", r.Name, header)
 			}
 		}
-		call, err := toolcall.Decode([]byte(r.Body))
+		call, err := protocol.Decode([]byte(r.Body))
 		if call.Client = r.Client; err != nil || call.Tool != r.Tool || call.Digest().String() != r.Digest {
 			t.Errorf("%s: tool %s, digest %s, %v", r.Name, call.Tool, call.Digest(), err)
 		}
@@ -65,7 +64,7 @@ func TestTheDocumentedVectorsHold(t *testing.T) {
 		}
 	}
 	for _, m := range v.Malformed {
-		if _, err := toolcall.Decode([]byte(m.Body)); err == nil {
+		if _, err := protocol.Decode([]byte(m.Body)); err == nil {
 			t.Errorf("%s was decoded", m.Name)
 		}
 	}
@@ -96,7 +95,7 @@ func TestTheDocumentedEventVectorsHold(t *testing.T) {
 			!hmac.MatchAnswer([]byte(v.Secret), e.RequestID, []byte(e.Answer), e.AnswerSignature) {
 			t.Errorf("%s: a signature is wrong", e.Name)
 		}
-		var a loop.Answer
+		var a protocol.Answer
 		if strings.HasPrefix(e.Answer, `{"accepted"`) &&
 			(json.Unmarshal([]byte(e.Answer), &a) != nil || string(a.JSON()) != e.Answer) {
 			t.Errorf("%s: we would write %s", e.Name, a.JSON())

@@ -10,14 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hmac"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // calls take one call each.
 func (s *Server) calls() http.HandlerFunc {
 	return s.take(signed{
-		what: "call", size: "1 MiB", drain: maxDrain, read: within(toolcall.MaxBody), decode: s.decodeCall,
+		what: "call", size: "1 MiB", drain: maxDrain, read: within(protocol.MaxBody), decode: s.decodeCall,
 		unread:  func(_ *http.Request, reason string) []byte { return answerBody(verifier.Decision{Reason: reason}) },
 		crashed: func(*http.Request) []byte { return undecided },
 	})
@@ -25,7 +25,7 @@ func (s *Server) calls() http.HandlerFunc {
 
 // decodeCall reads a call. One that can't be judged is denied, and recorded as such.
 func (s *Server) decodeCall(_ *http.Request, from caller, body []byte) (message, error) {
-	decoded, err := toolcall.Decode(body)
+	decoded, err := protocol.Decode(body)
 	call := &decoded
 	return message{
 		call:   call,
@@ -38,7 +38,7 @@ func (s *Server) decodeCall(_ *http.Request, from caller, body []byte) (message,
 }
 
 // decide answers a call, now or when people have answered.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, call *toolcall.Call) {
+func (s *Server) decide(w http.ResponseWriter, r *http.Request, from caller, call *protocol.Call) {
 	answer200(w, from.secret, call.RequestID, answerBody(s.o.Verifier.Verify(r.Context(), call)))
 }
 

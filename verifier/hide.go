@@ -5,111 +5,123 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/provenance"
+	"github.com/openclaw-verifier/verifier/internal/command"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
-// hiding says what of a call may be shown, kept and logged. Each of its readers sees less or more: the record and the log never see file
-// bodies, cards may, the auditor does. It refuses to show anything before it is known what a secret looks like.
+// hiding says what of a call may be shown, kept and logged. Each of its readers sees less or more: the record and the log
+// never see file bodies, cards may, the auditor does. It refuses to show anything before it is known what a secret looks
+// like.
 type hiding struct{ o *Options }
 
+// How long something waits, right after the start, until it is known what to hide.
 const (
-	// redactorPatience is how long a question waits, right after the start,
-	// until it is known what to hide in it.
 	redactorPatience = 2 * time.Second
 	recordPatience   = 300 * time.Millisecond
 )
 
-// redactor is the one in force. Right after the start it is given a moment to
-// know what to hide; if that is not enough, it hides all.
+// texts is what was worked out of a call's params, once that was needed.
+type texts struct {
+	digest string // of the call
+	sum    string // what a yes is bound to, see [evaluation.sum]
+	alike  *lineage.Alike
+	shown  redact.Result // as they may be shown
+	bears  bool          // they hold something that looks like a secret
+}
+
+// redactor is the one in force. Right after the start it is given a moment to know what to hide; if that is not enough,
+// it hides all.
 func (hd *hiding) redactor() *redact.Redactor {
 	r := hd.o.Redactor()
-	if !r.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
-		defer cancel()
-		_ = r.Wait(ctx)
-	}
+	wait(r, recordPatience)
 	return r
 }
 
-// await waits, right after the start, until it is known what a secret looks
-// like: as long as a person would be waited for. If that is not enough, everything
+// await waits, right after the start, until it is known what a secret looks like. If that is not enough, everything
 // looks like one.
-func (hd *hiding) await(hold time.Duration) {
-	if r := hd.o.Redactor(); !r.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), max(hold, redactorPatience))
+func (hd *hiding) await(atMost time.Duration) *redact.Redactor {
+	r := hd.o.Redactor()
+	wait(r, max(atMost, redactorPatience))
+	return r
+}
+
+func wait(r *redact.Redactor, atMost time.Duration) {
+	if !r.IsReady() {
+		ctx, cancel := context.WithTimeout(context.Background(), atMost)
 		defer cancel()
 		_ = r.Wait(ctx)
 	}
 }
 
-// bears reports whether a text holds a secret by its form. Where that is not known in
-// time, it does.
-func (hd *hiding) bears(text string) bool {
-	if text == "" {
-		return false
+// plan says whether the call bears a secret, where that matters, and hides what the plan quotes of it: that is kept, and
+// shown on cards.
+func (hd *hiding) plan(e *evaluation) {
+	p := &e.plan
+	if p.Source != "" {
+		hd.source(e)
 	}
-	hd.await(redactorPatience)
-	return hd.o.Redactor().Bears(text)
+	if p.Leaves || p.Effect != command.Anything {
+		params, err := e.call.Values()
+		e.texts.bears = err != nil || hd.await(e.hold()).BearsIn(params) || hd.shown(e).PreRedacted()
+	}
+	if p.Quotes() {
+		hd.redactor().Lines(&p.Secret, &p.Gives)
+		if shown := hd.shown(e); shown.Hidden() > 0 {
+			p.Unquote(strings.ToLower(string(shown.Params)))
+		}
+	}
+}
+
+// source hides what a source must not be called: it is kept, and shown to people much later. It is made of the tool's
+// name and a word of the params. If something in these is hidden, that word must be among what is not.
+func (hd *hiding) source(e *evaluation) {
+	tool, word, _ := strings.Cut(e.plan.Source, " ")
+	shown := hd.shown(e)
+	if shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
+		e.plan.Source = tool
+	}
+	names := [2]string{e.plan.Source, e.call.Sent}
+	hd.redactor().Lines(&names[0], &names[1])
+	if e.plan.Source = names[0]; names[1] != e.call.Sent { // the tool's name is the same in small letters
+		e.plan.Source = names[1]
+	}
 }
 
 // shown is the call's params as they may be shown; worked out once.
-func (hd *hiding) shown(t *evaluation) *redact.Result {
-	if t.shown.Params != nil {
-		return &t.shown
+func (hd *hiding) shown(e *evaluation) *redact.Result {
+	if e.texts.shown.Params == nil {
+		e.texts.shown = redacted(hd.redactor(), e.call)
 	}
-	t.shown = redacted(hd.redactor(), t)
-	return &t.shown
-}
-
-// bearsIn is the same for the params of a call. What the client had hidden in them is one, too.
-func (hd *hiding) bearsIn(t *evaluation) bool {
-	hd.await(redactorPatience)
-	params, err := t.call.Values()
-	return err != nil || hd.o.Redactor().BearsIn(params) || hd.shown(t).PreRedacted()
+	return &e.texts.shown
 }
 
 // card is the call's params as a card shows them: what it writes to files may be shown.
-func (hd *hiding) card(t *evaluation) *redact.Result {
+func (hd *hiding) card(e *evaluation) *redact.Result {
 	r := hd.o.Cards()
-	if r == hd.redactor() {
-		return hd.shown(t)
+	if r == hd.o.Redactor() {
+		return hd.shown(e)
 	}
-	card := redacted(r, t)
+	card := redacted(r, e.call)
 	return &card
 }
 
-// forAuditor is the call's params as they are put to the auditor: with file
-// bodies, since what is written is what has to fit the user's request.
-func (hd *hiding) forAuditor(t *evaluation) redact.Result {
-	return redacted(hd.o.Bodies(), t)
+// forAuditor is the call's params as they are put to the auditor: with file bodies, since what is written is what has to
+// fit the user's request.
+func (hd *hiding) forAuditor(e *evaluation) redact.Result { return redacted(hd.o.Bodies(), e.call) }
+
+// redacted is a call's params as that redactor shows them: nothing of those that can't be read.
+func redacted(r *redact.Redactor, c *protocol.Call) redact.Result {
+	params, _ := c.Values()
+	return r.Walked(c.Tool, c.Params, params)
 }
 
-// redacted is the call's params as that redactor shows them: nothing of those that can't be read.
-func redacted(r *redact.Redactor, t *evaluation) redact.Result {
-	params, _ := t.call.Values()
-	return r.Walked(t.call.Tool, t.call.Params, params)
-}
+// bears reports whether a text holds a secret by its form. Where that is not known in time, it does.
+func (hd *hiding) bears(text string) bool { return text != "" && hd.await(0).Bears(text) }
 
-// source hides what a source must not be called: it is kept, and shown to
-// people much later. It is made of the tool's name and a word of the params. If
-// something in these is hidden, that word must be among what is not.
-func (hd *hiding) source(t *evaluation) {
-	tool, word, _ := strings.Cut(t.plan.Source, " ")
-	if shown := hd.shown(t); shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
-		t.plan.Source = tool
-	}
-	names := [2]string{t.plan.Source, t.call.Sent}
-	hd.redactor().Lines(&names[0], &names[1])
-	t.plan.Source = names[0]
-	if names[1] != t.call.Sent { // the tool's name is the same in small letters
-		t.plan.Source = names[1]
-	}
-}
-
-// toolName is a tool's name as it may be kept. A secret in it is looked for in the
-// name as it was sent: small letters may disguise it.
+// toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters may
+// disguise it.
 func (hd *hiding) toolName(tool, sent string) string {
 	shown := sent
 	if hd.redactor().Lines(&shown); shown != sent {
@@ -118,35 +130,23 @@ func (hd *hiding) toolName(tool, sent string) string {
 	return tool
 }
 
-// keys gives a conversation whose name holds a secret another name, by which it
-// is still known again.
-func (hd *hiding) keys(c *toolcall.Call) { c.Context.HideKeys(hd.key) }
-
-// request is the request's id for the log: the caller chose it, and may have put anything
-// there.
-func (hd *hiding) request(c *toolcall.Call) string {
+// request is the request's id for the log: the caller chose it, and may have put anything there.
+func (hd *hiding) request(c *protocol.Call) string {
 	id, _ := hd.o.Redactor().Text(c.RequestID)
 	return id
 }
 
-// fact hides the secrets that someone may have put into a name.
-func (hd *hiding) fact(f *provenance.Fact) {
-	if f.Sent != "" {
-		f.Tool = hd.toolName(f.Tool, f.Sent)
-	}
-	hd.redactor().Lines(&f.Tool, &f.ID, &f.Session, &f.Agent, &f.Run, &f.Label, &f.Model)
-}
+// keys gives a conversation whose name holds a secret another name, by which it is still known again.
+func (hd *hiding) keys(c *protocol.Call) { c.Context.HideKeys(hd.key) }
 
-// key is the one spelling of a session's or an agent's name. Where the name as it
-// was sent holds a secret, that could no longer be recognised in lower case: then it
-// is a name that tells nothing, and whose conversation is untrusted.
+// key is the one spelling of a session's or an agent's name. Where the name as it was sent holds a secret, that could no
+// longer be recognised in lower case: then it is a name that tells nothing, and whose conversation is untrusted.
 func (hd *hiding) key(sent string) string {
-	canonical := toolcall.CanonicalKey(sent)
+	canonical := protocol.CanonicalKey(sent)
 	if canonical == sent {
 		return canonical
 	}
-	hd.await(redactorPatience)
-	if shown, _ := hd.o.Redactor().Text(sent); shown == sent {
+	if shown, _ := hd.await(0).Text(sent); shown == sent {
 		return canonical
 	}
 	return "hidden " + hd.o.Key.Seal("hidden-key", canonical)[:16]

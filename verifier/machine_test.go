@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // question is the whole of what an approval is, as a model: no store, no desk, no
@@ -55,6 +56,7 @@ func (q *question) meets(event string) string {
 // trial is the same call on a real store.
 type trial struct {
 	*lab
+	*process
 	t   *testing.T
 	key string
 	n   int
@@ -91,11 +93,10 @@ func (r *trial) meets(event string) string {
 		}
 		return fmt.Sprint(kind)
 	case expireEvent:
-		r.advance(2*questionTTL + 1e9)
+		r.advance(2*approval.DefaultTTL + time.Second)
 	case crashEvent:
-		if err := r.crash(); err != nil {
-			r.t.Fatal(err)
-		}
+		r.end()
+		r.process = r.start(r.t, nil)
 	}
 	return ""
 }
@@ -137,12 +138,13 @@ func TestEveryOrderOfAskTapTapExpireRetryAndCrash(t *testing.T) {
 			if i%*every != 0 {
 				continue
 			}
-			model, actual := &question{}, &trial{lab: l, t: t, key: fmt.Sprint("order", i)}
+			model, actual := &question{}, &trial{lab: l, process: l.start(t, nil), t: t, key: fmt.Sprint("order", i)}
 			for step, event := range append(order, retryEvent) {
 				if want, got := model.meets(event), actual.meets(event); got != want {
 					t.Fatalf("%v, step %d, %s: %q, want %q", order, step+1, event, got, want)
 				}
 			}
+			actual.end()
 		}
 	})
 }

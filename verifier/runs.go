@@ -3,93 +3,94 @@ package verifier
 import (
 	"sync"
 
-	"github.com/openclaw-verifier/verifier/recent"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/turns"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// runs remembers how far runs have come: the highest iteration that each has reported, and what people said of it at its cap. It is
-// bounded and belongs to this process: another one asks again. It refuses to let a run get below its cap by reporting none, or less.
+// runs remembers how far the last runs have come: the highest iteration that each has reported, how many calls it has
+// made, and what people said of it at its cap. It belongs to this process: another one counts anew.
 type runs struct {
 	mu    sync.Mutex
-	known recent.Map[turns.Key, *run]
+	known map[runKey]*run // the latest ones, and
+	older map[runKey]*run // those before them
 }
 
+type runKey struct{ client, session, run string }
+
 type run struct {
-	turns.Key
-	approvals int  // by people to calls at the cap of the run, see [runs.limit]
+	yeses     int  // by people to calls at the cap of the run, see [policy.Plan.Loop]
 	stopped   bool // a person said no to one
 	reported  bool // the run has reported iterations, and
 	iteration int  // this is the highest
+	calls     int
 }
 
-const mostRuns = 1000
+const mostRunsKnown = 1000
 
-// of is what is known of a call's run.
-func (r *runs) of(c *toolcall.Call) run {
+// of looks at what is known of a call's run, and may change it. A call that names no run belongs to none.
+func (r *runs) of(c *protocol.Call, look func(*run)) {
 	if c.Context.RunID == "" {
-		return run{}
-	}
-	k := turns.KeyOf(c)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one, known := r.known.Get(k)
-	if !known {
-		return run{}
-	}
-	r.known.Put(one.Key, one, mostRuns) // it goes on
-	return *one
-}
-
-// change keeps what is new of a call's run.
-func (r *runs) change(c *toolcall.Call, to func(*run)) {
-	if c.Context.RunID == "" {
+		look(&run{})
 		return
 	}
-	k := turns.KeyOf(c)
+	k := runKey{c.Client, c.Context.SessionKey, c.Context.RunID}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one, known := r.known.Get(k)
-	if !known {
-		one = &run{Key: k}
+	one := r.known[k]
+	if one == nil {
+		if one = r.older[k]; one == nil {
+			one = &run{}
+		}
+		if r.known == nil || len(r.known) >= mostRunsKnown {
+			r.older, r.known = r.known, map[runKey]*run{}
+		}
+		r.known[k] = one
 	}
-	to(one)
-	r.known.Put(one.Key, one, mostRuns)
+	look(one)
 }
 
 // reached gives a call or an event the highest iteration that its run has reported.
-func (r *runs) reached(c *toolcall.Call) {
-	if one := r.of(c); one.reported {
-		c.Reached = new(one.iteration)
-	}
+func (r *runs) reached(c *protocol.Call) {
+	r.of(c, func(one *run) {
+		if one.reported {
+			c.Reached = new(one.iteration)
+		}
+	})
 }
 
 // counted keeps the iteration that a call or an event of a run reports.
-func (r *runs) counted(c *toolcall.Call, iteration *int) {
+func (r *runs) counted(c *protocol.Call, iteration *int) {
 	if iteration != nil {
-		r.change(c, func(one *run) { one.reported, one.iteration = true, max(one.iteration, *iteration) })
+		r.of(c, func(one *run) { one.reported, one.iteration = true, max(one.iteration, *iteration) })
 	}
 }
 
-// limit holds a call to what its run may use.
-func (r *runs) limit(t *evaluation) {
-	var one run
-	if t.plan.Counts() {
-		one = r.of(t.call)
-	}
-	t.plan.Loop(one.approvals, one.stopped)
+// called counts a call.
+func (r *runs) called(c *protocol.Call) (calls int) {
+	r.of(c, func(one *run) {
+		one.calls++
+		calls = one.calls
+	})
+	return calls
+}
+
+// answers are what people said of the run at its cap.
+func (r *runs) answers(c *protocol.Call) (yeses int, stopped bool) {
+	r.of(c, func(one *run) { yeses, stopped = one.yeses, one.stopped })
+	return yeses, stopped
 }
 
 // answered keeps what a person said of a call at the cap of its run: a yes lets the run go on, a no ends it.
-func (r *runs) answered(t *evaluation, yes bool) {
-	if !t.verdict.AtCap {
-		return
-	}
-	r.change(t.call, func(one *run) {
+func (r *runs) answered(e *evaluation, yes bool) {
+	r.of(e.call, func(one *run) {
 		if yes {
-			one.approvals = max(one.approvals, t.plan.GoesOn())
+			one.yeses = max(one.yeses, e.plan.GoesOn())
 		} else {
 			one.stopped = true
 		}
 	})
+}
+
+// stop ends a run that has used up its iterations: it makes no more calls that count.
+func (r *runs) stop(c *protocol.Call) {
+	r.of(c, func(one *run) { one.stopped = true })
 }

@@ -1,51 +1,139 @@
-// Package verifier decides: a tool call comes in, an explained decision goes
-// out, with a person in between where the policy says so.
+// Package verifier decides: a tool call comes in, an explained decision goes out, with a person in between where the
+// policy says so.
 //
-// [Verifier.Verify] reads top to bottom like the decision itself: plan, admit,
-// judge, consent, commit, record, one file a stage. Every way out of it but one denies: an error,
-// a lost store, a panic, a full disk, a client that has gone. The one that
-// allows is release, and it writes the record first.
+// A call is planned, judged on its conversation inside the commit that would allow it, consented to where the level
+// alone doesn't decide, recorded, and only then answered; decide.go reads in that order. Every other way out denies: an
+// error, a lost store, a panic, a full disk, a client that has gone. What the runtime tells of its loop comes in by
+// [Verifier.Hear], and can only make things stricter.
 //
-// It refuses to guess. What the store does not say is untrusted, what no client
-// attested counts for nothing, and what can't be recorded does not happen. Tool
-// output never comes here.
+// It refuses to guess. What the store doesn't say is untrusted, what no client attests counts for nothing, and what
+// can't be recorded doesn't happen. It keeps no tool output.
 package verifier
 
 import (
 	"cmp"
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/crash"
-	"github.com/openclaw-verifier/verifier/loop"
+	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/auditor"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/provenance"
+	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/turns"
+	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// Verifier decides calls. It is safe for concurrent use. Its parts are in the order in which a call meets them.
+// Recorder keeps the record: Append returns once the entry is written.
+type Recorder interface {
+	Append(e record.Entry) error
+}
+
+// Desk asks people, and knows what they have granted.
+type Desk interface {
+	// Granted finds a grant that covers a call now; nil: there is none.
+	Granted(t *store.Tx, a *approval.Ask) *store.Grant
+	// Claim takes, in the update that allows the call, a yes that people have given to it. Heard is what Ask said of
+	// this very request; nil: it was not asked about, and only a late yes can be there.
+	Claim(t *store.Tx, a *approval.Ask, request string, heard *approval.Ruling) (approval.Ruling, bool, error)
+	// Ask puts a call to people, or joins the card that asks about it already, and waits for what they say.
+	Ask(ctx context.Context, r *approval.Request) (approval.Ruling, error)
+	// Abandon takes back the open questions of a session that has ended, and the yeses that no call has used.
+	Abandon(ctx context.Context, e approval.Ending) error
+	// AnsweredElsewhere closes a question that was answered at the agent's own terminal, or is out of date.
+	AnsweredElsewhere(ctx context.Context, client, ticket string, why approval.Elsewhere) error
+	// Tell shows a notice to everyone who may approve.
+	Tell(ctx context.Context, text string)
+}
+
+// Settings are what the owner may change while calls are being decided.
+type Settings struct {
+	Hold    time.Duration // how long a call is held for a person unless the caller says; 0 means 25 s
+	MaxHold time.Duration // the longest it is held; 0 means 590 s
+	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
+	Names   bool          // record only the names of params
+}
+
+// Options are what a Verifier needs.
+type Options struct {
+	Policy   func() *policy.Policy   // the policy now; one call sees one policy
+	Redactor func() *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
+	Cards    func() *redact.Redactor // of what people read: it may show file bodies; nil means Redactor
+	Bodies   func() *redact.Redactor // of what the auditor reads: it shows file bodies; nil means Redactor
+	Store    *store.Store
+	Record   Recorder
+	Desk     Desk
+	Visible  func(*approval.Ask) bool          // a card shows all of the call; what it doesn't show gets no lasting grant
+	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: where arguments came from is unknown
+	// draws the graph of a turn, for policies that want it in the record; nil: none is drawn
+	Graph    func(ctx context.Context, turn string) (*provenance.Graph, error)
+	Key      hmac.Key                // the server key
+	Settings func() Settings         // those in force now; nil means the defaults
+	Auditor  func() *auditor.Auditor // the second model in force now; nil: there is none
+	Log      *slog.Logger            // nil discards
+	Observe  func(Observation)       // called for every decision; may be nil
+	// called with what each call of the agent's model took; may be nil
+	Used func(protocol.Tokens, time.Duration)
+}
+
+// Observation is a decision in words that can be counted: each member has few values.
+type Observation struct {
+	Allow  bool
+	By     string // the rule, a grant, a person; or why not
+	Mode   string
+	Class  string // of the tool
+	Level  string
+	Took   time.Duration
+	Waited time.Duration // for a person
+	Fault  string        // the part that failed, if one did: store or record
+}
+
+// Verifier decides calls. It is safe for concurrent use.
 type Verifier struct {
-	o     *Options
-	hide  *hiding
-	turns *turns.Keeper
-
-	fresh    *fresh
-	judging  *judging
-	admitter *admitter
-
-	people    *people
-	auditing  *auditing
-	workspace *workspace
-
-	recentAllows recentAllows
-	edits        edits
-	results      *resultLevels
-	recorder     *recorder
-
-	listener *listener
+	o        *Options
+	hide     *hiding
+	runs     runs
+	turns    provenance.Turns
 	runtimes runtimes
+}
+
+// New makes a Verifier.
+func New(o Options) (*Verifier, error) {
+	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
+		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
+	}
+	if len(o.Key) < 32 {
+		return nil, errors.New("verifier: the server key must be at least 32 bytes")
+	}
+	if o.Cards == nil {
+		o.Cards = o.Redactor
+	}
+	if o.Bodies == nil {
+		o.Bodies = o.Redactor
+	}
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
+	}
+	if o.Auditor == nil {
+		o.Auditor = func() *auditor.Auditor { return nil }
+	}
+	if o.Lineage == nil {
+		o.Lineage = func(string) []lineage.Key { return nil }
+	}
+	if o.Observe == nil {
+		o.Observe = func(Observation) {}
+	}
+	if o.Used == nil {
+		o.Used = func(protocol.Tokens, time.Duration) {}
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Verifier{o: &o, hide: &hiding{o: &o}}, nil
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -57,117 +145,36 @@ type Decision struct {
 	Params string // what runs, a JSON object, where a person changed the arguments; empty: what was asked about
 }
 
-const (
-	defaultHold    = 25 * time.Second
-	defaultMaxHold = 590 * time.Second
-	holdMargin     = 5 * time.Second // left for the caller to hear the answer before it gives up
-	defaultWait    = 400 * time.Millisecond
-)
-
-// begin starts a call under the settings in force: a reload does not change
-// them halfway.
-func (v *Verifier) begin(t *evaluation, c *toolcall.Call) {
-	t.call, t.started, t.settings = c, time.Now(), v.o.Settings()
-	t.auditor = v.o.Auditor()
-	s := &t.settings
-	s.Hold, s.MaxHold = cmp.Or(s.Hold, defaultHold), cmp.Or(s.MaxHold, defaultMaxHold)
-	s.Keep = cmp.Or(s.Keep, 10*time.Minute+s.MaxHold+time.Minute)
-}
-
 // Verify decides one call, and may wait for people. It returns no error: every error is a deny.
-func (v *Verifier) Verify(ctx context.Context, c *toolcall.Call) Decision {
-	return v.decide(ctx, c, (*policy.Policy).Plan)
+func (v *Verifier) Verify(ctx context.Context, c *protocol.Call) Decision {
+	return v.verify(ctx, c, (*policy.Policy).Plan)
 }
 
-// decide is the decision, under a plan that one policy makes, even across a
-// reload.
-func (v *Verifier) decide(ctx context.Context, c *toolcall.Call, plan func(*policy.Policy, *toolcall.Call) policy.Plan) (d Decision) {
-	t := &evaluation{planner: plan}
-	v.begin(t, c)
+// Notice takes in a call that the runtime will not ask about: no person is asked and nothing is denied, but what it
+// brings in is raised and recorded before the answer. It goes the way of any call, under a plan that lets it pass.
+func (v *Verifier) Notice(ctx context.Context, c *protocol.Call) protocol.Answer {
+	if d := v.verify(ctx, c, (*policy.Policy).Notice); !d.Allow {
+		return Refused(protocol.BeforeToolCall, d.Reason)
+	}
+	return protocol.Answer{Accepted: true}
+}
+
+// verify decides a call by a plan that one policy makes. A panic is a deny.
+func (v *Verifier) verify(ctx context.Context, c *protocol.Call, planner planner) (d Decision) {
+	e := v.begin(c, planner)
 	defer func() {
 		if p := recover(); p != nil {
-			d = v.panicked(ctx, t, p)
+			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
+			d = v.crashed(ctx, e)
 		}
 	}()
+	return v.decide(ctx, e)
+}
+
+// Reject denies a call that is authentic but can't be judged: malformed, or out of its time. c may hold whatever could
+// be read of it.
+func (v *Verifier) Reject(ctx context.Context, c *protocol.Call, kind, reason string) Decision {
+	e := v.begin(c, nil)
 	v.hide.keys(c)
-	v.fresh.place(ctx, c)
-	v.judging.runs.reached(c)
-
-	v.judging.plan(t)
-	v.judging.runs.limit(t)
-	if no := v.admitter.admit(ctx, t); no != nil {
-		return v.recorder.refuse(ctx, t, no)
-	}
-	v.judging.runs.counted(c, c.Context.Iteration)
-	v.judging.judge(ctx, t)
-	if no := t.refused(); no != nil {
-		return v.recorder.refuse(ctx, t, no)
-	}
-	if t.view.Entry == session.Passed {
-		return v.passed(ctx, t)
-	}
-	return v.conclude(ctx, t)
-}
-
-// refused is why the call is refused as soon as it was admitted and judged: its id is another call's, a pause binds it, the level forbids it,
-// or this very request was denied before. It is nil if it may still pass.
-func (t *evaluation) refused() *denial {
-	switch {
-	case t.view.Entry == session.Conflict:
-		return deny("conflict", reasonConflict)
-	case t.view.Entry == session.PauseChanged:
-		return deny("moved", reasonMoved)
-	case t.pauses.On:
-		return t.paused()
-	case t.view.Entry != session.Refused:
-		return nil
-	case t.view.Replayed && t.verdict.Mode != taint.Restrict:
-		return deny("repeated", reasonRepeated)
-	}
-	return t.restricted()
-}
-
-// conclude seeks a consent for a call that the level alone does not decide. It settles a call that something lets pass, and
-// releases it; or denies it. It is judged again if the conversation moved meanwhile.
-func (v *Verifier) conclude(ctx context.Context, t *evaluation) Decision {
-	for range settleTries {
-		if no := v.consent(ctx, t); no != nil {
-			return v.denyInTime(ctx, t, no)
-		}
-		again, no := v.settle(ctx, t)
-		switch {
-		case no != nil:
-			return v.denyInTime(ctx, t, no)
-		case !again:
-			return v.release(ctx, t)
-		}
-		v.judging.judge(ctx, t)
-	}
-	return v.denyInTime(ctx, t, deny("moved", reasonMoved))
-}
-
-// panicked denies a call whose decision ended in a panic.
-func (v *Verifier) panicked(ctx context.Context, t *evaluation, p any) Decision {
-	v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
-	return v.recorder.crashed(ctx, t)
-}
-
-// Notice takes in a call that the runtime will not ask about: no person is asked and
-// nothing is denied, but what it brings in is raised and recorded before the
-// answer. It goes the way of any call, under a plan that lets it pass.
-func (v *Verifier) Notice(ctx context.Context, c *toolcall.Call) loop.Answer {
-	d := v.decide(ctx, c, (*policy.Policy).Notice)
-	if !d.Allow {
-		return Refused(loop.BeforeToolCall, d.Reason)
-	}
-	return loop.Answer{Accepted: true}
-}
-
-// Reject denies a call that is authentic but can't be judged: malformed, or out
-// of its time. c may hold whatever could be read of it.
-func (v *Verifier) Reject(ctx context.Context, c *toolcall.Call, kind, reason string) Decision {
-	var t evaluation
-	v.begin(&t, c)
-	v.hide.keys(c)
-	return v.recorder.refuse(ctx, &t, deny(kind, reason))
+	return v.refuse(ctx, e, deny(kind, reason))
 }

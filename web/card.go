@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // cardView is a question as the page draws it.
@@ -33,38 +33,26 @@ type cardView struct {
 	Open     bool
 	Whole    bool // all there is to see
 	Full     bool // all that will run can be read here
-	List     int  // how many calls, where there are several
-	Left     int  // of them, how many wait
-	Entries  []callView
-	Entry    int // it is one call of a list: which
-	Ended    []channels.Fate
+	Ended    *channels.Fate
 	Tone     string
-	OneTap   bool   // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
-	Allow    string // handles
-	Longer   string // the tool for a while, or of one that runs commands those that do the same
-	Exactly  string // exactly this call for a while
-	Turn     string // until the run ends
-	TurnOf   string // what that button says
-	Like     string // calls like it, where that may be given
-	Likely   string // and what it would cover
+	OneTap   bool         // a tap on Allow is enough, and all of the call was in sight before: a key may stand for it
+	Allow    string       // handles
+	Longer   []longerView // the narrowest first
+	Turn     string       // until the run ends
+	TurnOf   string       // what that button says
 	Minutes  []int
-	Again    []int // the minutes of Exactly
 	Deny     string
 	Hidden   int  // values that redaction hides, where they can be shown
 	Unread   bool // of them, what the person has to read before they can allow the call
 	Revealed bool // the arguments are shown as they came
 	Edit     bool // the arguments can be changed
-	Always   bool // a standing consent can be given
+	Always   bool // an always grant can be given
 	Stamp    string
 	Me       *member
 }
 
-// callView is one call of a list that waits.
-type callView struct {
-	Number      int
-	Text        string
-	Allow, Deny string // handles; no Allow: not all of the list is in sight
-}
+// longerView is a yes for a while.
+type longerView struct{ Handle, Says string }
 
 // blockView is a block of a document, by the kind that the template knows.
 type blockView struct{ Kind, Label, Text string }
@@ -94,29 +82,23 @@ func whole(c *approval.Card, o approval.Outcome, now time.Time, m *member) cardV
 	v := newCard(c, doc, nil, m)
 	v.more(doc.Blocks)
 	v.Whole = true
-	for i := range c.Questions {
-		a := &c.Questions[i].Ask
-		v.Unread = v.Unread || a.Bodies > 0
-		if v.Hidden += a.Bodies; len(c.Questions) == 1 && !a.HeldOnly {
-			v.Hidden = a.Hidden
-		}
+	v.Unread = c.Ask.Bodies > 0
+	if v.Hidden = c.Ask.Bodies; !c.Ask.HeldOnly {
+		v.Hidden = c.Ask.Hidden
 	}
 	return v
 }
 
 func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *member) cardView {
-	a := &c.Questions[0].Ask
+	a := &c.Ask
 	v := cardView{
 		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: toolName(a.Tool),
 		Until: c.Until(), Created: a.Created, Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
 	}
-	if len(c.Questions) > 1 {
-		v.List = len(c.Questions)
-		v.entries(c, doc)
-	}
 	if o != nil && o.State != approval.Open {
-		v.Ended, v.Tone = channels.Fates(c, o), told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
-		v.sort(channels.Calls(c))
+		fate := channels.FateOf(c, o)
+		v.Ended, v.Tone = &fate, told(approval.Outcome{Kind: approval.Counted, State: o.State}).Tone
+		v.sort(channels.Call(c))
 	} else {
 		v.sort(doc.Blocks)
 	}
@@ -138,9 +120,7 @@ func (v *cardView) sort(blocks []channels.Block) {
 		case channels.OfAsked:
 			v.Asked = append(v.Asked, w)
 		case channels.OfWhy:
-			if why := cmp.Or(b.Text, b.Label); !slices.Contains(v.Why, why) { // calls of a list share reasons
-				v.Why = append(v.Why, why)
-			}
+			v.Why = append(v.Why, cmp.Or(b.Text, b.Label))
 		case channels.OfRisk:
 			v.Risks = strings.Split(b.Label, " · ")
 		case channels.OfFate:
@@ -161,7 +141,7 @@ func (v *cardView) more(blocks []channels.Block) {
 		switch {
 		case b.Part == channels.OfRest && b.Kind == channels.Field:
 			v.Facts = append(v.Facts, w)
-		case b.Part == channels.OfRest && v.List > 0, b.Part == channels.OfScope && b.Text == "":
+		case b.Part == channels.OfScope && b.Text == "":
 			v.Scope = append(v.Scope, w)
 		}
 	}
@@ -173,45 +153,22 @@ func (v *cardView) buttons(buttons []channels.Button, c *approval.Card) {
 	if v.Me == nil || !v.Me.Approver {
 		return
 	}
+	v.Minutes = minutes(c.Minutes())
 	for _, b := range buttons {
-		if b.Entry > 0 {
-			continue
-		}
 		switch b.Action {
 		case approval.AllowOnce, approval.AllowSeen:
-			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full && v.List == 0
+			v.Allow, v.OneTap = b.Handle, b.Action == approval.AllowOnce && v.Full
 		case approval.AllowMinutes:
-			v.Longer, v.Minutes = b.Handle, minutes(c.Minutes())
+			v.Longer = append(v.Longer, longerView{b.Handle, "Allow any " + v.Tool})
+		case approval.AllowSame:
+			v.Longer = append(v.Longer, longerView{b.Handle, "Allow " + v.Tool + " to the same recipients"})
 		case approval.AllowExactly:
-			v.Exactly, v.Again = b.Handle, minutes(c.Minutes())
+			v.Longer = append(v.Longer, longerView{b.Handle, "Allow exactly this"})
 		case approval.AllowTurn:
 			v.Turn, v.TurnOf = b.Handle, b.Label
-		case approval.AllowLike:
-			if l := c.LikePreview(); l != nil {
-				v.Like, v.Likely = b.Handle, l.String()
-			}
 		case approval.DenyCall:
 			v.Deny = b.Handle
 		}
-	}
-}
-
-// entries takes over the buttons for each call of a list.
-func (v *cardView) entries(c *approval.Card, doc *channels.Document) {
-	for i := range c.Questions {
-		if channels.Answered(&c.Questions[i]) {
-			continue
-		}
-		e := callView{Number: i + 1, Text: channels.Head(&c.Questions[i].Ask).String()}
-		if v.Me != nil && v.Me.Approver {
-			e.Deny = c.Entry(i).Handle(approval.DenyCall)
-		}
-		for _, b := range doc.Buttons {
-			if b.Entry == e.Number && b.Action == approval.AllowOnce && e.Deny != "" {
-				e.Allow = b.Handle
-			}
-		}
-		v.Entries, v.Left = append(v.Entries, e), v.Left+1
 	}
 }
 
@@ -228,12 +185,9 @@ func minutes(most int) []int {
 
 // line is a card in one line of the list.
 func line(c *approval.Card) lineView {
-	a := &c.Questions[0].Ask
+	a := &c.Ask
 	v := lineView{ID: c.ID, Level: a.Level.String(), Until: c.Until(), Text: channels.Head(a).String(), Risks: a.Risks}
 	v.Agent, _ = channels.Safe(a.Name(a.Agent), channels.Form{Limit: 40})
-	if n := len(c.Questions); n > 1 {
-		v.Text = fmt.Sprintf("%d calls: %s", n, v.Text)
-	}
 	return v
 }
 
@@ -242,10 +196,7 @@ func line(c *approval.Card) lineView {
 func digest(cards []*approval.Card) string {
 	h := fnv.New64a()
 	for _, c := range cards {
-		fmt.Fprint(h, c.ID) //nolint:errcheck // a hash never fails
-		for i := range c.Questions {
-			fmt.Fprint(h, "/", len(c.Questions[i].Votes)) //nolint:errcheck // a hash never fails
-		}
+		fmt.Fprint(h, c.ID, "/", len(c.Votes)) //nolint:errcheck // a hash never fails
 	}
 	return fmt.Sprintf("%x", h.Sum64())
 }
@@ -258,12 +209,7 @@ func (q *questions) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	if !ok {
 		return
 	}
-	var err error
-	if a := (approval.Answer{ID: m.id(), Via: Via}); len(c.Questions) > 1 {
-		err = q.o.Desk.Open(r.Context(), a, c)
-	} else {
-		_, err = q.o.Desk.Reveal(r.Context(), a, c)
-	}
+	_, err := q.o.Desk.Reveal(r.Context(), approval.Answer{ID: m.id(), Via: Via}, c)
 	switch {
 	case errors.Is(err, approval.ErrNotHeld):
 		q.one(w, r, m, c.ID, said{Text: "The call is not waiting here any more, and what was hidden in it is kept nowhere.", Tone: odd})
@@ -273,7 +219,6 @@ func (q *questions) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 		q.one(w, r, m, c.ID, said{Text: "It can't be shown: the record can't be written.", Tone: odd})
 		return
 	}
-	q.like(r.Context(), c, o, m, 0)
 	v := whole(c, o, now, m)
 	v.Revealed = true
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Card: v})

@@ -2,33 +2,30 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/session"
 )
 
 // grantsView is what runs without asking, and what is paused.
 type grantsView struct {
 	Open []grantView
-	More bool
 }
 
 // grantView is a grant as the page draws it.
 type grantView struct {
 	Name, Ref, Tool, Agent, Talk, TalkRef string
 	Level, By, Only                       string
-	Exactly                               bool // only the call that it was given on
 	Until                                 time.Time
 	Turn                                  bool // it ends with the run at the latest
-	Standing                              bool // it holds in every conversation of the agent
+	Always                                bool // it holds in every conversation of the agent
 }
 
 // pauseView is what is paused, and which agents could be.
@@ -48,12 +45,12 @@ type grants struct {
 
 // list shows what is open.
 func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	open, err := g.o.Rooms.Grants.List(r.Context())
+	open, err := g.o.Grants.List(r.Context())
 	if err != nil {
 		g.unreachable(w, r, err)
 		return
 	}
-	v := grantsView{Open: g.grantViews(open), More: open.More}
+	v := grantsView{Open: g.grantViews(open)}
 	g.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: g.pauses()})
 }
 
@@ -62,8 +59,10 @@ func (g *grants) grantViews(open approval.Granting) []grantView {
 	for i := range open.Grants {
 		one := &open.Grants[i]
 		out = append(out, grantView{
-			Name: one.Name(), Ref: codes.Ref(one.ID), TalkRef: one.Conversation.Ref(), Level: one.Level.String(), By: foreign(g.o.Hide(one.By)),
-			Tool: toolName(one.Tool), Agent: foreign(g.o.Hide(one.Agent)), Talk: talkName(session.Conversation{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "", Only: strings.TrimSpace(approval.LikeOnly(one)), Exactly: one.IsExactly() && one.ShownCall() == "", Standing: one.IsStanding() && one.Conversation.Key == "",
+			Name: one.ID, Ref: codes.Ref(one.ID), TalkRef: one.Conversation.Ref(), Level: one.Level.String(),
+			By: foreign(g.o.Hide(strings.Join(one.By, ", "))), Tool: toolName(one.Tool), Agent: foreign(g.o.Hide(one.Agent)),
+			Talk: talkName(store.Name{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "",
+			Only: strings.TrimSpace(approval.Only(one)), Always: one.Always,
 		})
 	}
 	return out
@@ -77,19 +76,16 @@ func foreign(s string) string {
 }
 
 // talkName is what a conversation is called.
-func talkName(c session.Conversation) string {
+func talkName(c store.Name) string {
 	if c.Key == "" {
 		return "no session key"
-	}
-	if agent, ok := c.JobsOf(); ok {
-		return "Scheduled jobs of " + foreign(cmp.Or(agent, "an agent without a name"))
 	}
 	return foreign(c.Key)
 }
 
 // revoke ends grants.
 func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
-	o, err := g.o.Rooms.Grants.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
+	o, err := g.o.Grants.Revoke(r.Context(), approval.Answer{ID: m.id(), Via: Via}, r.PostFormValue("grant"))
 	g.fault(r.Context(), "a grant could not be ended", err)
 	g.list(w, r, m, told(o))
 }
@@ -99,16 +95,15 @@ func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
 func (g *grants) pauses() pauseView {
 	var v pauseView
 	agents, _ := g.agents.get(g.o.Now(), agentsKept, func() ([]string, error) { return g.reader.agents(), nil })
-	for _, pause := range g.o.Rooms.Pauses.List() {
-		if pause.Scope == session.AllAgents {
+	for _, pause := range g.o.Pauses.List() {
+		switch {
+		case pause.Agent == "":
 			v.All = true
-			continue
-		}
-		if g.o.Hide(pause.Scope) != pause.Scope {
+		case g.o.Hide(pause.Agent) != pause.Agent:
 			v.Unnamed = true
-			continue
+		default:
+			v.Some = append(v.Some, pause.Agent)
 		}
-		v.Some = append(v.Some, pause.Scope)
 	}
 	v.Agents = slices.DeleteFunc(slices.Clone(agents), func(agent string) bool { return contains(v.Some, agent) })
 	return v

@@ -2,12 +2,13 @@ package web_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
 // grant has the owner grant a tool for a quarter of an hour.
@@ -22,7 +23,12 @@ func (r *rig) grant(b *browser, edit func(*approval.Ask)) {
 	<-ruling
 }
 
-func (r *rig) open() []session.Grant {
+// paused reports whether an agent is.
+func (r *rig) paused(agent string) bool {
+	return slices.ContainsFunc(r.desk.Pauses.List(), func(p store.Pause) bool { return p.Agent == agent })
+}
+
+func (r *rig) open() []store.Given {
 	r.t.Helper()
 	open, err := r.desk.Grants.List(r.t.Context())
 	if err != nil {
@@ -48,7 +54,7 @@ func TestGrantsAreShownAndRevoked(t *testing.T) {
 	}
 	one := r.open()[0]
 	form := b.form(page, "Revoke")
-	form.Set("grant", one.Name())
+	form.Set("grant", one.ID)
 	if got := b.do(http.MethodPost, "grants", form, nil); !strings.Contains(got.body, "was ended by owner (page)") || len(r.open()) != 2 {
 		t.Errorf("one: %s", got.body)
 	}
@@ -122,11 +128,11 @@ func TestOneAgentIsPausedFromThePage(t *testing.T) {
 		t.Errorf("the view:\n%s", page)
 	}
 	got := b.do(http.MethodPost, "say", b.form(page, "Pause main"), nil)
-	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.desk.Pauses.View("main").On || r.desk.Pauses.View("ops").On {
+	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.paused("main") || r.paused("ops") {
 		t.Errorf("pause: %s", got.body)
 	}
 	got = b.do(http.MethodPost, "say", b.form(got.body, "Lift main"), nil)
-	if !strings.Contains(got.body, "resumed by owner (page)") || r.desk.Pauses.View("main").On {
+	if !strings.Contains(got.body, "resumed by owner (page)") || r.paused("main") {
 		t.Errorf("lift: %s", got.body)
 	}
 	if got := b.post("say", "what", "pause", "agent", "a\n.resume"); !strings.Contains(got.body, "Write: .pause") {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Limits of a request.
@@ -66,7 +66,7 @@ func (s *site) guarded(next http.Handler) http.Handler {
 func formLimit(r *http.Request) int64 {
 	switch r.URL.Path {
 	case Root + "answer", Root + "edit": // it may hold arguments, which a form makes three times as long
-		return maxForm + 3*toolcall.MaxEdited
+		return maxForm + 3*protocol.MaxEdited
 	}
 	return maxForm
 }

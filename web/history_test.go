@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
 var rowOf = regexp.MustCompile(`(?s)<li class="(allow|deny)"><details><summary>.*?<time class="ago" datetime="[^"]+">.*?<span class="what">(.*?)</span> <span class="by">(.*?)</span></summary>`)
@@ -77,7 +77,7 @@ func TestTheHistoryGoesOnWhereAPageEnds(t *testing.T) {
 
 // story is a conversation in the record: the owner asks, the agent reads the web,
 // somebody else writes, and a call is asked about and denied.
-func story(c session.Conversation) []record.Entry {
+func story(c store.Name) []record.Entry {
 	of := func(kind record.Kind, run, tool, params, level string) record.Entry {
 		return record.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool, Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
 	}

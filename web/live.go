@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Bounds of what is live.

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/push"
 )
 
@@ -147,7 +148,7 @@ func (n *notifications) current(d *push.Device) bool {
 func (n *notifications) fromNotification(w http.ResponseWriter, r *http.Request, m *member) {
 	c, _, _, err := n.o.Desk.Look(r.Context(), r.PostFormValue("card"))
 	switch {
-	case errors.Is(err, approval.ErrGone):
+	case errors.Is(err, store.ErrGone):
 		http.Error(w, "That question is not here any more. Nothing was approved.", http.StatusNotFound)
 		return
 	case err != nil:

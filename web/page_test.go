@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -52,11 +52,11 @@ func TestEachFormDoesWhatItsButtonSays(t *testing.T) {
 func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 	r := newRig(t, nil)
 	ruling := r.ask(func(a *approval.Ask) {
-		a.Shown, a.Every = jsontext.Value(`{"command":"git log > out.txt"}`), true
+		a.Shown, a.Network = jsontext.Value(`{"command":"git log > out.txt"}`), false
 	})
 	b := r.owner()
 	if list := b.get("").body; !strings.Contains(list, "Allow exactly this in this conversation for") ||
-		!strings.Contains(list, "Allow exec in this conversation for") {
+		!strings.Contains(list, "Allow any exec in this conversation for") {
 		t.Errorf("the list has\n%s", list)
 	}
 	cards, _, err := r.desk.Waiting(t.Context())
@@ -65,9 +65,11 @@ func TestWhatAYesForAWhileCoversStandsBesideItsButton(t *testing.T) {
 	}
 	page := b.get("cards/" + cards[0].ID).body
 	_, wider, _ := strings.Cut(page, "<summary>More…</summary>")
-	if !strings.Contains(wider, "Allow exec in this conversation for") || strings.Contains(page, "covers only") {
+	if !strings.Contains(wider, "Allow any exec in this conversation for") || strings.Contains(page, "covers only") {
 		t.Errorf("the card has\n%s", page)
 	}
+	_, wider, _ = strings.Cut(wider, "Allow exactly this in this conversation for")
+	_, wider, _ = strings.Cut(wider, "</form>")
 	form := b.form(wider, "30 min")
 	form.Set("minutes", "30")
 	if got := b.do(http.MethodPost, "answer", form, nil); !strings.Contains(

@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/passkey/passkeytest"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/web"
 )
 
@@ -142,19 +142,19 @@ func (noticed) Listen(ctx context.Context, _ func(context.Context, approval.Answ
 func TestH753EveryoneLearnsOfANewPasskey(t *testing.T) {
 	chat := noticed{make(chan string, 10)}
 	r := newRig(t, func(o *web.Options) {
-		store, ok := o.Tries.(*sqlite.Store)
+		state, ok := o.Tries.(*store.Store)
 		if !ok {
 			t.Fatal("the rig has another store")
 		}
 		d, err := approval.NewDesk(approval.Options{
-			Key: key, Store: store, Record: o.Record, Channels: map[string]approval.Channel{"chat": chat},
+			Key: key, Store: state, Record: o.Record, Channels: map[string]approval.Channel{"chat": chat},
 			Terms: approval.Terms{People: []approval.Person{{Name: "owner", IDs: []string{"token:owner"}}}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { d.Close() })
-		o.Desk, o.Rooms = d, d.Rooms
+		o.Desk, o.Grants, o.Pauses = d, d.Grants, d.Pauses
 	})
 	r.url = strings.Replace(r.url, "127.0.0.1", "localhost", 1)
 	if got := r.owner().enrol(passkeytest.New(t, r.url, "localhost"), "token", token); got.status != http.StatusNoContent {

@@ -18,10 +18,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -331,7 +331,7 @@ func (b *records) history(w http.ResponseWriter, r *http.Request, m *member) {
 
 // newCallRow is a row of an entry that says what became of a call, or of a conversation.
 func newCallRow(e *record.Entry) callRow {
-	c := session.Conversation{Client: e.Client, Key: e.Session}
+	c := store.Name{Client: e.Client, Key: e.Session}
 	v := callRow{
 		At: e.At, Decision: e.Decision, Sign: "·", Who: decidedBy(e), Told: foreignText(e.Reason), Agent: foreign(e.Agent), Level: cmp.Or(e.RaisedTo, e.Level),
 		Talk: talkName(c), TalkRef: c.Ref(), Ref: e.Ref, What: did(e),
@@ -379,8 +379,7 @@ func decidedBy(e *record.Entry) string {
 		return "no answer yet"
 	}
 	return cmp.Or(map[string]string{
-		verifier.ByGrant: "your grant", verifier.ByStanding: "your standing consent", verifier.ByDestination: "your grant for the same destination",
-		"auditor": "the auditor", "scope": "not in scope",
+		verifier.ByGrant: "your grant", "auditor": "the auditor", "scope": "not in scope",
 	}[e.By], "policy")
 }
 

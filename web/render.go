@@ -53,10 +53,10 @@ type view struct {
 
 // said is what the page says to a person about what they just did.
 type said struct {
-	Text  string
-	Fates []channels.Fate // instead of the text: what became of calls
-	Late  bool            // before the person answered
-	Tone  string          // good, bad or odd
+	Text string
+	Fate *channels.Fate // instead of the text: what became of the call
+	Late bool           // before the person answered
+	Tone string         // good, bad or odd
 }
 
 func draw(name string, v any) ([]byte, error) {

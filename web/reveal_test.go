@@ -3,13 +3,12 @@ package web_test
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
@@ -53,8 +52,7 @@ func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
 	}
 	// Whoever may not allow the call does not get to see it whole, either.
 	card := *cards[0]
-	card.Questions = slices.Clone(card.Questions)
-	card.Questions[0].Ask.Approvers = []string{"ann"}
+	card.Ask.Approvers = []string{"ann"}
 	if got, err := r.desk.Reveal(t.Context(), approval.Answer{ID: "token:owner"}, &card); !errors.Is(err, approval.ErrNotApprover) || got != nil {
 		t.Errorf("barred: %s, %v", got, err)
 	}
@@ -86,7 +84,7 @@ func TestWhatTheClientHidStaysHidden(t *testing.T) {
 		if _, err := r.desk.Reveal(t.Context(), approval.Answer{ID: "token:owner"}, card); err != nil {
 			t.Fatal(err)
 		}
-		if hidden, want := card.Questions[0].Ask.Hidden, strings.HasPrefix(name, "in "); (hidden > 0) != want {
+		if hidden, want := card.Ask.Hidden, strings.HasPrefix(name, "in "); (hidden > 0) != want {
 			t.Errorf("%s: %d hidden after it was opened", name, hidden)
 		}
 		b := r.owner()

@@ -20,14 +20,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 	"github.com/openclaw-verifier/verifier/passkey"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/store/redistest"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 	"github.com/openclaw-verifier/verifier/taint"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -117,7 +117,7 @@ type rig struct {
 	t      testing.TB
 	page   *web.Page
 	desk   *approval.Desk
-	store  *sqlite.Store
+	store  *store.Store
 	people *people
 	record *ledger
 	keys   *passkey.Ring
@@ -141,7 +141,13 @@ func (r *rig) wait(d time.Duration) {
 
 func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	t.Helper()
-	s, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: time.Minute})
+	backend, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), store.Options{
+		Backend: backend, Key: key, Clients: func() []string { return []string{"default"} }, Wait: time.Minute,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,18 +157,11 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 		}
 	})
 	r := &rig{t: t, store: s, people: &people{tokens: map[string]string{"owner": token, "guest": "t0ken-0f-a-guest"}}, record: newRecord(t)}
-	_, err = s.Admit(t.Context(), session.Admission{
-		Conversation: conversation, RequestID: "first", Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Source: "read", Keep: time.Minute,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if r.keys, err = passkey.Open(key, "", func(string) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	r.desk, err = approval.NewDesk(approval.Options{
-		Together: time.Millisecond,
-		Key:      key, Store: s, Record: r.record, Inbox: true,
+		Key: key, Store: s, Record: r.record, Inbox: true,
 		Visible: func(a *approval.Ask) bool {
 			all, _ := channels.FullyVisible(a)
 			return all
@@ -178,7 +177,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	}
 	t.Cleanup(func() { r.desk.Close() })
 	o := web.Options{
-		Passkeys: r.keys, Key: key, Desk: r.desk, Rooms: r.desk.Rooms, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Passkeys: r.keys, Key: key, Desk: r.desk, Grants: r.desk.Grants, Pauses: r.desk.Pauses, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Peer: func(*http.Request) string { return "192.0.2.7" },
 	}
 	if edit != nil {
@@ -196,7 +195,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	return r
 }
 
-var conversation = session.Conversation{Client: "default", Key: "agent:main:main"}
+var conversation = store.Name{Client: "default", Key: "agent:main:main"}
 
 // ask holds a question; its ruling comes when somebody answers.
 func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
@@ -204,7 +203,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	a := approval.Ask{
 		Conversation: conversation, SessionKey: conversation.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy",
 		Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Said: []string{"please deploy"},
-		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Shell: true, Approvals: 1,
+		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Direct: true, Shell: true, Network: true, Approvals: 1,
 	}
 	if edit != nil {
 		edit(&a)
@@ -215,7 +214,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ruling, err := r.desk.Ask(ctx, &approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Now: time.Now(), Whole: r.whole})
+		ruling, err := r.desk.Ask(ctx, &approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Whole: r.whole})
 		if err != nil && ctx.Err() == nil {
 			r.t.Error(err)
 		}
@@ -225,7 +224,7 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	redistest.Eventually(r.t, "the question waits", func() bool {
 		cards, _, err := r.desk.Waiting(context.Background())
 		for _, c := range cards {
-			if err == nil && c.Questions[0].Ask.Digest == a.Digest {
+			if err == nil && c.Ask.Digest == a.Digest {
 				return true
 			}
 		}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/cputest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -95,17 +95,12 @@ func TestTheRecordIsProvenAndExported(t *testing.T) {
 func (r *rig) flood(n int) {
 	r.t.Helper()
 	for i := range n {
-		c := session.Conversation{Client: "default", Key: fmt.Sprintf("agent:main:%d", i)}
-		if _, err := r.store.Admit(context.Background(), session.Admission{
-			Conversation: c, RequestID: "first", Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Source: "read", Keep: time.Minute,
-		}); err != nil {
-			r.t.Fatal(err)
-		}
+		c := store.Name{Client: "default", Key: fmt.Sprintf("agent:main:%d", i)}
 		a := approval.Ask{
 			Conversation: c, SessionKey: c.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy", Digest: fmt.Sprintf("%064d", i),
 			Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Shown: jsontext.Value(`{"command":"make deploy"}`), Approvals: 1,
 		}
-		if _, err := r.desk.Ask(context.Background(), &approval.Request{Ask: a, ID: fmt.Sprintf("request-%d", i), Now: time.Now()}); err != nil {
+		if _, err := r.desk.Ask(context.Background(), &approval.Request{Ask: a, ID: fmt.Sprintf("request-%d", i)}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -2,15 +2,15 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -88,7 +88,7 @@ func (q *questions) card(w http.ResponseWriter, r *http.Request, m *member) {
 
 func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id string, s said) {
 	c, o, now, err := q.o.Desk.Look(r.Context(), id)
-	if errors.Is(err, approval.ErrGone) {
+	if errors.Is(err, store.ErrGone) {
 		q.list(w, r, m, said{Text: "That question is not here any more. Nothing was approved.", Tone: odd})
 		return
 	}
@@ -96,43 +96,12 @@ func (q *questions) one(w http.ResponseWriter, r *http.Request, m *member, id st
 		q.unreachable(w, r, err)
 		return
 	}
-	entry := entryNamed(r.URL.Query().Get("call"), c, o)
-	if entry > 0 {
-		c = c.Entry(entry - 1)
-	}
-	q.like(r.Context(), c, o, m, entry)
 	v := whole(c, o, now, m)
-	v.Entry = entry
 	if _, why := q.o.Desk.Draft(c); why == "" && v.Open && m.Approver {
 		v.Edit = true
 	}
-	if _, can := q.o.Rooms.Consents.Offer(m.id(), c); can && v.Open && m.Approver {
-		v.Always = true
-	}
+	v.Always = v.Open && m.Approver && q.o.Desk.MayAlways(m.id(), c)
 	q.show(w, r, m, "card", view{Title: c.Ref(), At: "waiting", Said: s, Card: v})
-}
-
-// entryNamed is the one call of a list that is named by its number and waits, from 1; 0: all of the card is meant.
-func entryNamed(call string, c *approval.Card, o approval.Outcome) int {
-	n, err := strconv.Atoi(call)
-	if err != nil || o.State != approval.Open || n < 1 || n > len(c.Questions) || len(c.Questions) == 1 ||
-		channels.Answered(&c.Questions[n-1]) {
-		return 0
-	}
-	return n
-}
-
-// like lets a card be drawn with what a yes to calls like it would cover, for a
-// person who may give it.
-func (q *questions) like(ctx context.Context, c *approval.Card, o approval.Outcome, m *member, entry int) {
-	if o.State != approval.Open || !m.Approver {
-		return
-	}
-	l, err := q.o.Desk.PreviewLike(ctx, approval.Answer{ID: m.id(), Via: Via, Ref: c.Ref()}, entry)
-	if err != nil {
-		q.o.Log.WarnContext(ctx, "the page could not say what calls like one are", "err", err)
-	}
-	c.ShowLikePreview(l)
 }
 
 // named finds the open question that a form names. Where there is none, it shows what there is.
@@ -144,7 +113,7 @@ func (q *questions) named(
 	id := r.PostFormValue("card")
 	c, o, now, err := q.o.Desk.Look(r.Context(), id)
 	switch {
-	case errors.Is(err, approval.ErrGone) || err == nil && o.State != approval.Open:
+	case errors.Is(err, store.ErrGone) || err == nil && o.State != approval.Open:
 		q.one(w, r, m, id, said{})
 	case err != nil:
 		q.unreachable(w, r, err)
@@ -168,7 +137,7 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		Via:    Via,
 		Handle: r.PostFormValue("handle"),
 		Reason: r.PostFormValue("reason"),
-		Params: r.PostFormValue("params"),
+		Params: r.PostFormValue("params"), Confirm: r.PostFormValue("confirm"),
 		Always: alwaysOf(r),
 	}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
@@ -216,7 +185,8 @@ func (q *questions) say(w http.ResponseWriter, r *http.Request, m *member) {
 func told(o approval.Outcome) said {
 	s := said{Text: o.Text, Tone: odd}
 	if (o.Kind == approval.Counted || o.Kind == approval.TooLate) && o.Card != nil && o.State != approval.Open {
-		s.Fates, s.Late = channels.Fates(o.Card, &o), o.Kind == approval.TooLate
+		fate := channels.FateOf(o.Card, &o)
+		s.Fate, s.Late = &fate, o.Kind == approval.TooLate
 	}
 	switch {
 	case o.Kind == approval.Counted && o.State == approval.Allowed, o.Kind == approval.Replied:
@@ -230,10 +200,10 @@ func told(o approval.Outcome) said {
 // editView is where a person changes a call's arguments, and what they make of it.
 type editView struct {
 	ID      string // of the card
-	Entry   int    // which call of its list; 0: it has none
 	Tool    string
 	Handle  string
 	Text    string // the arguments, as JSON
+	Confirm string // what confirms the change
 	Masked  bool   // some of them are hidden
 	Changes []approval.EditedMember
 	Main    []blockView // the changed call
@@ -242,28 +212,19 @@ type editView struct {
 
 // edit shows a call's arguments for a person to change: as they are on the card, or as the person wrote them before.
 func (q *questions) edit(w http.ResponseWriter, r *http.Request, m *member) {
-	c, o, _, ok := q.named(w, r, m)
+	c, _, _, ok := q.named(w, r, m)
 	if !ok {
 		return
-	}
-	v := editView{ID: c.ID, Entry: entryNamed(r.PostFormValue("call"), c, o)}
-	if v.Entry > 0 {
-		c = c.Entry(v.Entry - 1)
 	}
 	text, why := q.o.Desk.Draft(c)
 	if why != "" {
 		q.one(w, r, m, c.ID, said{Text: why, Tone: odd})
 		return
 	}
-	v.Handle, v.Tool, v.Text = c.Handle(
-		approval.EditCall,
-	), toolName(
-		c.Questions[0].Ask.Tool,
-	), cmp.Or(
-		r.PostFormValue("params"),
-		text,
-	)
-	v.Masked = redact.HasMask(text) || c.Questions[0].Ask.Hidden > 0
+	v := editView{
+		ID: c.ID, Handle: c.Handle(approval.EditCall), Tool: toolName(c.Ask.Tool),
+		Text: cmp.Or(r.PostFormValue("params"), text), Masked: redact.HasMask(text) || c.Ask.Hidden > 0,
+	}
 	q.show(w, r, m, "edit", view{Title: "Change it", At: "waiting", Edit: v})
 }
 
@@ -277,7 +238,7 @@ func (q *questions) editAgain(
 ) {
 	v := editView{
 		ID:     o.Card.ID,
-		Tool:   toolName(o.Card.Questions[0].Ask.Tool),
+		Tool:   toolName(o.Card.Ask.Tool),
 		Handle: a.Handle,
 		Text:   a.Params,
 		Masked: redact.HasMask(a.Params),
@@ -293,7 +254,9 @@ func (q *questions) confirmEdit(
 	a approval.Answer,
 	o *approval.Outcome,
 ) {
-	v := editView{ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Risks: o.Edit.Ask.Risks}
+	v := editView{
+		ID: o.Card.ID, Handle: a.Handle, Text: a.Params, Confirm: o.Edit.Ask.Digest, Risks: o.Edit.Ask.Risks,
+	}
 	for _, c := range o.Edit.Changes {
 		for _, text := range []*string{&c.Name, &c.Was, &c.Is} {
 			*text, _ = channels.Safe(*text, channels.Form{})
@@ -309,9 +272,9 @@ func (q *questions) confirmEdit(
 // changed is a card as if it asked about the changed call.
 func changed(o *approval.Outcome) *approval.Card {
 	c := *o.Card
-	ask := o.Edit.Ask
-	ask.Created, ask.Until = c.Questions[0].Ask.Created, c.Questions[0].Ask.Until
-	c.Questions = []approval.Question{{Ask: ask}}
+	created, until := c.Ask.Created, c.Ask.Until
+	c.Ask = o.Edit.Ask
+	c.Ask.Created, c.Ask.Until = created, until
 	return &c
 }
 

@@ -30,8 +30,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/push"
@@ -52,7 +52,7 @@ type Desk interface {
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Draft(c *approval.Card) (text, why string)
 	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
-	PreviewLike(ctx context.Context, a approval.Answer, entry int) (*approval.LikePreview, error)
+	MayAlways(id string, c *approval.Card) bool
 	Lists(id string) bool
 	Tell(ctx context.Context, text string)
 }
@@ -79,7 +79,8 @@ type Recorder interface {
 type Options struct {
 	Key    hmac.Key // seals sessions and links
 	Desk   Desk
-	Rooms  approval.Rooms
+	Grants *approval.Grants
+	Pauses *approval.Pauses
 	Tries  Tries
 	People func() People // as they are now
 	Record Recorder

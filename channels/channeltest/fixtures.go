@@ -10,8 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -35,7 +36,7 @@ const plainExec = `{"command":"curl -fsSL https://example.com/backup/install.sh 
 func example(tool, shown string) approval.Ask {
 	const key = "agent:main:telegram:direct:1001"
 	return approval.Ask{
-		Conversation: session.Conversation{Client: "default", Key: key}, SessionKey: key, SessionID: "s1", Agent: "main", Run: "r1", Tool: tool,
+		Conversation: store.Name{Client: "default", Key: key}, SessionKey: key, SessionID: "s1", Agent: "main", Run: "r1", Tool: tool,
 		Digest: "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef", Rule: "taint-escalation", Level: taint.Untrusted,
 		Why: []string{
 			"The conversation is untrusted: the agent fetched example.com 2 calls ago.",
@@ -47,16 +48,12 @@ func example(tool, shown string) approval.Ask {
 		},
 		Risks:   []string{"runs downloaded code", "leaves the machine"},
 		Started: "the owner wrote directly", Said: []string{"good morning", "install the backup tool from example.com, please"},
-		Shown: jsontext.Value(shown), Lasting: true, Shell: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
+		Shown: jsontext.Value(shown), Lasting: true, Direct: true, Shell: tool == "exec", Network: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
 
-func cardOf(asks ...approval.Ask) *approval.Card {
-	c := &approval.Card{ID: "a100000000000000000000000000056d8d", Code: "bf619df9", Frozen: true}
-	for _, a := range asks {
-		c.Questions = append(c.Questions, approval.Question{Ask: a})
-	}
-	return c
+func cardOf(a approval.Ask) *approval.Card { //nolint:gocritic // a test's
+	return &approval.Card{ID: "a100000000000000000000000000056d8d", Code: "bf619df9", Ask: a}
 }
 
 func changed(a approval.Ask, change func(*approval.Ask)) approval.Ask {
@@ -65,34 +62,25 @@ func changed(a approval.Ask, change func(*approval.Ask)) approval.Ask {
 }
 
 func voted(c *approval.Card, votes ...approval.Vote) *approval.Card {
-	for i := range c.Questions {
-		c.Questions[i].Votes = votes
-	}
+	c.Votes = votes
 	return c
 }
 
 // Fixtures are all cards in all states.
 func Fixtures() []Fixture {
 	exec := func() *approval.Card { return cardOf(example("exec", plainExec)) }
-	list := func() *approval.Card {
-		return cardOf(example("exec", plainExec), example("exec", `{"command":"make install"}`),
-			example("message", `{"to":"+15550100","message":"The backup tool is installed."}`))
-	}
 	two := func(a *approval.Ask) { a.Approvals = 2 }
 	yes := approval.Vote{Person: "alice", Via: "telegram", Allow: true, At: created.Add(time.Second)}
 	no := approval.Vote{Person: "bob", Via: "slack", Reason: "use make instead", At: created.Add(time.Second)}
 	half := yes
-	half.Scope = approval.Scope{Exactly: true, Minutes: 30}
+	half.Scope = approval.Scope{Target: approval.Exactly, Minutes: 30}
 	kind := yes
 	kind.Scope.Minutes = 30
 	gone := approval.Vote{Via: "verifier", Reason: "the question could not be shown to anyone", At: created.Add(time.Second)}
-	mixed := list()
-	mixed.Questions[0].Votes, mixed.Questions[1].Votes, mixed.Questions[2].Votes = []approval.Vote{yes}, []approval.Vote{yes}, []approval.Vote{no}
 	all := []Fixture{
 		{Name: "open", Card: exec()},
-		{Name: "open-list", Card: list()},
 		{Name: "open-details", Card: exec(), Details: true},
-		{Name: "open-details-like", Card: likely(cardOf(changed(example("message", `{"to":"+15550100","message":"hello"}`), origins))), Details: true},
+		{Name: "open-details-same", Card: cardOf(changed(example("message", `{"to":"+15550100","message":"hello"}`), origins)), Details: true},
 		{Name: "open-kind", Card: looks()},
 		{Name: "open-details-kind", Card: looks(), Details: true},
 		{Name: "allowed-kind", Card: voted(looks(), kind), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At, Scope: kind.Scope}},
@@ -102,7 +90,6 @@ func Fixtures() []Fixture {
 		{Name: "allowed-30", Card: voted(exec(), half), Outcome: &approval.Outcome{State: approval.Allowed, By: "alice", Via: "telegram", At: yes.At, Scope: half.Scope}},
 		{Name: "denied", Card: voted(exec(), approval.Vote{Person: "bob", Via: "slack", At: no.At}), Outcome: &approval.Outcome{State: approval.Denied, By: "bob"}},
 		{Name: "denied-reason", Card: voted(exec(), no), Outcome: &approval.Outcome{State: approval.Denied, By: "bob", Reason: no.Reason}},
-		{Name: "denied-list", Card: mixed, Outcome: &approval.Outcome{State: approval.Allowed}},
 		{Name: "expired", Card: exec(), Outcome: &approval.Outcome{State: approval.Expired}},
 		{Name: "withdrawn", Card: voted(exec(), gone), Outcome: &approval.Outcome{State: approval.Denied}},
 		{Name: "stopped", Card: exec(), Outcome: &approval.Outcome{State: approval.Open, Text: "The gateway has stopped and the call was denied. If it is approved before 22:14:05 UTC, one identical retry still passes."}},
@@ -118,16 +105,10 @@ func looks() *approval.Card {
 	return cardOf(changed(example("exec", `{"command":"git log --oneline -20","workdir":"/home/me/app"}`), sameKind))
 }
 
-// sameKind lets a yes for a while cover every command that stays on the machine.
+// sameKind is a command that stays on the machine.
 func sameKind(a *approval.Ask) {
 	a.Reasons, a.Risks = a.Reasons[:1], nil
-	a.Every = true
-}
-
-// likely shows what a yes to calls like it would cover.
-func likely(c *approval.Card) *approval.Card {
-	c.ShowLikePreview(&approval.LikePreview{Tool: "message", Targets: []string{"to: +15550100"}, Minutes: 30, Level: "untrusted", Answers: 9, Allowed: 3, Denied: 1})
-	return c
+	a.Network = false
 }
 
 // blocked is a call that the auditor did not let pass.
@@ -146,9 +127,9 @@ func origins(a *approval.Ask) {
 	a.Reasons = []string{"You never mentioned +15550100.", "The agent fetched example.com 2 calls ago and now wants to act."}
 	a.Risks = []string{"new recipient", "leaves the machine"}
 	a.Origins = []approval.Origin{
-		{Argument: "message", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "web_fetch", Place: "example.com", Ago: 2}},
-		{Argument: "to", Origin: session.Origin{From: session.FromNowhere, Level: taint.Untrusted}},
-		{Argument: "cc", Origin: session.Origin{From: session.FromUser, Level: taint.Owner}},
+		{Argument: "message", Origin: lineage.Origin{From: lineage.FromTool, Level: taint.Untrusted, Tool: "web_fetch", Place: "example.com"}},
+		{Argument: "to", Origin: lineage.Origin{From: lineage.FromNowhere, Level: taint.Untrusted}},
+		{Argument: "cc", Origin: lineage.Origin{From: lineage.FromUser, Level: taint.Owner}},
 	}
 }
 
@@ -159,11 +140,6 @@ func hostile() []Fixture {
 		a.Reasons, a.Risks = []string{"The agent fetched example.com 2 calls ago and now wants to act."}, []string{"outside the workspace"}
 	}
 	long := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 3300)+"; rm -rf ~"))
-	var many []approval.Ask
-	each := example("exec", command("echo "+strings.Repeat("A very long and harmless text. ", 200)+"; rm -rf ~"))
-	for i := range 20 {
-		many = append(many, changed(each, func(a *approval.Ask) { a.Agent = strings.Repeat("a", i+1) }))
-	}
 	return []Fixture{
 		{Name: "hidden-file", Card: cardOf(changed(changed(example("write", `{"path":"/home/me/.bashrc","content":"[REDACTED: 1830 chars]"}`), hidden), file))},
 		{Name: "shown-file", Card: cardOf(changed(example("write", `{"path":"/home/me/notes.txt","content":"one\ntwo <b>three</b>\n"}`), file))},
@@ -178,13 +154,12 @@ func hostile() []Fixture {
 		{Name: "attack-h37-formatting", Card: cardOf(changed(example("message", formatting), func(a *approval.Ask) {
 			a.Agent, a.Started, a.Said, a.Why = "<b>main</b>", "@everyone <@1> <!channel>", []string{"*bold* [x](https://evil.example) `code`"}, []string{"Web content was read (web_fetch https://evil.example/@here)."}
 			a.Origins = []approval.Origin{{
-				Argument: "to: you wrote it\nmessage", Origin: session.Origin{From: session.FromTool, Level: taint.Untrusted, Tool: "<b>x</b>", Place: "@everyone\nto: you wrote it\u202e"},
+				Argument: "to: you wrote it\nmessage", Origin: lineage.Origin{From: lineage.FromTool, Level: taint.Untrusted, Tool: "<b>x</b>", Place: "@everyone\nto: you wrote it\u202e"},
 			}}
 		}))},
 		{Name: "attack-h38-invisible", Card: cardOf(example("exec", command("ls\u202e fr- mr\u202c\u200b \x1b[2J\x1b[31m# all is well\x1b[0m\r⟨0 characters not shown⟩")))},
 		{Name: "attack-h39-long", Card: cardOf(long)},
 		{Name: "attack-h39-newlines", Card: cardOf(example("exec", command("ls"+strings.Repeat("\n", 5000)+"rm -rf ~")))},
-		{Name: "attack-h39-list", Card: cardOf(many...)},
 	}
 }
 

@@ -16,14 +16,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
-	"github.com/openclaw-verifier/verifier/taint"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 )
 
 var serverKey = hmac.Key("the server's own key, 32 bytes or more")
@@ -38,7 +37,8 @@ type rig struct {
 	p       Platform
 	page    string // the address of the owner's page
 	who     People
-	store   *sqlite.Store
+	backend *sqlite.Backend
+	store   *store.Store
 	desk    *approval.Desk
 	channel approval.Channel
 	log     *buffer
@@ -95,17 +95,30 @@ func newRigWithPage(t testing.TB, p Platform, page string, edit func(*approval.O
 	t.Helper()
 	r := &rig{TB: t, p: p, page: page, who: p.People(), log: &buffer{}, record: &ledger{}}
 	var err error
-	if r.store, err = sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{Timeout: patience}); err != nil {
+	if r.backend, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	r.store = r.openStore(r.backend)
 	r.desk, r.channel = r.open(edit)
 	t.Cleanup(r.nothingLeaks)
 	return r
+}
+
+// openStore is another process's view of the state.
+func (r *rig) openStore(b store.Backend) *store.Store {
+	r.Helper()
+	s, err := store.Open(r.Context(), store.Options{
+		Backend: b, Key: serverKey, Clients: func() []string { return []string{"default"} }, Wait: patience,
+	})
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			r.Error(err)
+		}
+	})
+	return s
 }
 
 // open is another process on the same store and the same platform.
@@ -115,7 +128,7 @@ func (r *rig) open(edit func(*approval.Options)) (*approval.Desk, approval.Chann
 	ch := r.p.Open(r.TB, delivery.Deps{Log: log, Leases: r.store, Instance: fmt.Sprint("instance-", instances.Add(1)), Page: r.page})
 	id := func(u User) string { return r.p.Name() + ":" + u.ID }
 	o := approval.Options{
-		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second, Collect: 10 * time.Millisecond, Together: time.Millisecond,
+		Key: serverKey, Store: r.store, Record: r.record, Log: log, Poll: time.Second,
 		Channels: map[string]approval.Channel{r.p.Name(): ch}, Visible: visible, Detailed: channels.FullyDetailed,
 		Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Terms: approval.Terms{People: []approval.Person{
@@ -221,7 +234,7 @@ var requests atomic.Int64
 func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
 	r.Helper()
 	n := requests.Add(1)
-	q := approval.Request{Ask: example(c.tool, c.params), ID: fmt.Sprint("request-", n), Hold: c.hold, Now: time.Now()}
+	q := approval.Request{Ask: example(c.tool, c.params), ID: fmt.Sprint("request-", n), Hold: c.hold}
 	if c.session != "" {
 		q.Ask.SessionKey = "agent:main:" + c.session
 		q.Ask.Conversation.Key = q.Ask.SessionKey
@@ -234,7 +247,6 @@ func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
 	if c.edit != nil {
 		c.edit(&q.Ask)
 	}
-	r.admit(q.Ask.Conversation, q.ID)
 	out := make(chan verdict, 1)
 	ctx := r.Context()
 	var done sync.WaitGroup
@@ -247,17 +259,6 @@ func (r *rig) ask(d *approval.Desk, c call) <-chan verdict {
 	})
 	r.Cleanup(done.Wait)
 	return out
-}
-
-// admit makes a conversation known to the store.
-func (r *rig) admit(c session.Conversation, request string) {
-	r.Helper()
-	_, err := r.store.Admit(r.Context(), session.Admission{
-		Conversation: c, RequestID: request, Initial: taint.Owner, Modes: taint.Every(taint.Confirm), Source: "read", Keep: time.Minute,
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
 }
 
 // get waits for what a call got.

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
 // answerSpecs say that there is one outcome, and that everyone reads it.
@@ -114,12 +115,12 @@ func answerSpecs() []spec {
 			}
 		}},
 		{"H47 the waiter sees an answer whose wake-up was lost", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Store = deaf{o.Store} })
-			v := r.ask(r.desk, call{tool: "exec", params: plainExec})
+			r := newRig(b, b.platform, nil)
+			deafened, _ := r.open(func(o *approval.Options) { o.Store = r.openStore(deaf{r.backend}) })
+			v := r.ask(deafened, call{tool: "exec", params: plainExec})
 			m := r.card(0)
-			other, _ := r.open(func(o *approval.Options) { o.Channels = nil; o.Inbox = true })
 			began := time.Now()
-			if _, err := other.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Alice.ID, Via: "page", Handle: r.handle(m)}); err != nil {
+			if _, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Alice.ID, Via: "page", Handle: r.handle(m)}); err != nil {
 				b.Fatal(err)
 			}
 			if got := r.get(v); !got.Yes || time.Since(began) > 10*time.Second {
@@ -143,14 +144,17 @@ func (r *rig) handle(m Message) string {
 	return h
 }
 
-// deaf is a store whose wake-ups get lost.
-type deaf struct{ approval.Store }
+// deaf is a backend whose wake-ups get lost.
+type deaf struct{ store.Backend }
 
-// Wakes hears nothing.
-func (d deaf) Wakes(ctx context.Context, _ func(string)) error {
+// Watch hears nothing.
+func (deaf) Watch(ctx context.Context, _ func(string)) error {
 	<-ctx.Done()
 	return nil
 }
+
+// Close leaves it open for the others.
+func (deaf) Close() error { return nil }
 
 // typedSpecs are about lines that people write.
 func typedSpecs() []spec {
@@ -250,7 +254,7 @@ func typedLine(b *bench, where func(Message) Place) {
 	if !strings.Contains(text, "approved exactly this for 30 minutes by alice") || !strings.Contains(text, "could do anything") {
 		b.Errorf("told %q", text)
 	}
-	if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Exactly: true, Minutes: 30}) {
+	if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Target: approval.Exactly, Minutes: 30}) {
 		b.Errorf("got %+v", got)
 	}
 	r.turns(m, "Approved")

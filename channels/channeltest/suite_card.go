@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // cardSpecs say what is on a card and what it turns into.
@@ -72,7 +72,8 @@ func cardSpecs() []spec {
 			d := r.details(m)
 			for _, want := range []string{
 				"The conversation is untrusted: the agent fetched example.com 2 calls ago.", "untrusted", "main", "agent:main:telegram:direct:1001", "the owner wrote directly", "taint-escalation", "good morning",
-				"another such call could do anything", ".approve exec " + code, ".approve exec " + code + " exactly 30", ".approve exec " + code + " turn", ".deny " + code,
+				"another such call could do anything", ".approve exec " + code, ".approve exec " + code + " exactly 30",
+				".approve exec " + code + " turn", ".deny " + code,
 			} {
 				if !strings.Contains(everything(d), want) {
 					b.Errorf("no %q behind More:\n%s", want, everything(d))
@@ -83,7 +84,7 @@ func cardSpecs() []spec {
 				b.Errorf("the code is in the buttons: %+v", d.Buttons)
 			}
 			r.tap(r.who.Alice, d, "Exactly this, this turn")
-			if got := r.get(v); !got.Yes || !got.Scope.Turn || !got.Scope.Exactly {
+			if got := r.get(v); !got.Yes || !got.Scope.Turn || got.Scope.Target != approval.Exactly {
 				b.Errorf("got %+v", got)
 			}
 			r.turns(m, "Approved", "exactly this until the run ends")
@@ -106,7 +107,7 @@ func cardSpecs() []spec {
 			v := r.ask(r.desk, call{tool: "message", params: `{"to":"+15550100","message":"hello"}`})
 			m := r.card(0)
 			r.tap(r.who.Bob, m, "More…")
-			r.tap(r.who.Bob, r.details(m), "Allow 30 min")
+			r.tap(r.who.Bob, r.details(m), "Any message, 30 min")
 			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
 				b.Errorf("got %+v", got)
 			}
@@ -118,7 +119,7 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.tap(r.who.Bob, m, "More…")
 			r.tap(r.who.Bob, r.details(m), "Exactly this, 30 min")
-			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Exactly: true, Minutes: 30}) {
+			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Target: approval.Exactly, Minutes: 30}) {
 				b.Errorf("got %+v", got)
 			}
 			r.turns(m, "Approved exactly this for 30 minutes by bob")
@@ -132,14 +133,14 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
-			for _, want := range []string{"Allow 30 min covers every exec in this conversation, except what reaches " +
-				"the network", ".approve exec " + r.codeOf(m) + " 30"} {
+			for _, want := range []string{"Any exec means every one in this conversation, except what reaches the network",
+				".approve exec " + r.codeOf(m) + " 30"} {
 				if !strings.Contains(everything(d), want) {
 					b.Errorf("no %q behind More\n%s", want, everything(d))
 				}
 			}
-			wantButtons(b, d, "Allow once", "Deny", "Allow 30 min", "Exactly this, 30 min", "Allow this turn")
-			r.tap(r.who.Alice, d, "Allow 30 min")
+			wantButtons(b, d, "Allow once", "Deny", "Exactly this, 30 min", "Any exec, this turn", "Any exec, 30 min")
+			r.tap(r.who.Alice, d, "Any exec, 30 min")
 			if got := r.get(v); !got.Yes || got.Scope != (approval.Scope{Minutes: 30}) {
 				b.Errorf("got %+v", got)
 			}
@@ -166,92 +167,63 @@ func cardSpecs() []spec {
 			}
 			r.turns(m, "Approved")
 		}},
-		{"H310 all is the list on the card: the answer names its calls, and what came later waits on", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })
-			first := r.ask(r.desk, call{tool: "exec", params: command("one")})
-			alone := r.card(0)
-			second := r.ask(r.desk, call{tool: "exec", params: command("two")})
-			third := r.ask(r.desk, call{tool: "exec", params: command("three")})
-			code := r.codeOf(r.card(1))
-			r.tap(r.who.Alice, alone, "Deny")
-			if got := r.get(first); got.Yes {
-				b.Errorf("the denied call: %+v", got)
-			}
-			r.ask(r.desk, call{tool: "exec", params: command("four")}) // while alice types
-			r.card(2)
+		{"H310 all is what waits in the conversation, and what has to be looked at is named", func(b *bench) {
+			r := newRig(b, b.platform, nil)
+			risky := func(a *approval.Ask) { a.Marked = true }
+			verdicts := []<-chan verdict{r.ask(r.desk, call{tool: "exec", params: command("one")})}
+			code := r.codeOf(r.card(0))
+			verdicts = append(verdicts, r.ask(r.desk, call{tool: "exec", params: command("two")}))
+			r.ask(r.desk, call{tool: "exec", params: command("risky"), edit: risky})
+			r.ask(r.desk, call{tool: "exec", params: command("elsewhere"), session: "other"})
+			r.card(3)
+			r.until("it is known in which second they were shown, and that is over", func() bool {
+				open, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID)
+				return err == nil && !slices.ContainsFunc(open, func(c *approval.Card) bool {
+					return len(c.Copies) == 0 || c.Copies[0].At.Unix() >= time.Now().Unix()
+				})
+			})
 			told := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve all "+code))
-			is, waits, found := strings.Cut(told, "Still waiting, not answered by this:")
-			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: two") ||
-				!strings.Contains(is, "Run: three") ||
-				strings.Contains(is, "four") {
-				b.Errorf("the answer does not name the calls of the list:\n%s", told)
+			is, waits, found := strings.Cut(told, "Not answered by this")
+			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: one") ||
+				!strings.Contains(is, "Run: two") || !strings.Contains(waits, "Run: risky") || strings.Contains(told, "elsewhere") {
+				b.Errorf("told:\n%s", told)
 			}
-			if !strings.Contains(waits, "Run: four") || strings.Contains(waits, "two") ||
-				strings.Contains(waits, "three") {
-				b.Errorf("the answer does not say what still waits:\n%s", told)
-			}
-			for _, v := range []<-chan verdict{second, third} {
+			for _, v := range verdicts {
 				if got := r.get(v); !got.Yes {
 					b.Errorf("got %+v", got)
 				}
 			}
-			if left, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil || len(left) != 1 {
+			if left, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil || len(left) != 2 {
 				b.Errorf("%d cards wait, %v", len(left), err)
 			}
 		}},
-		{"a digest card is answered as a whole", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })
-			r.ask(r.desk, call{tool: "exec", params: command("one")})
-			r.card(0)
-			second := r.ask(r.desk, call{tool: "exec", params: command("two")})
-			third := r.ask(r.desk, call{tool: "message", params: command("three")})
-			m := r.card(1)
-			if !strings.Contains(m.Text, "two") || !strings.Contains(m.Text, "three") {
-				b.Errorf("the digest:\n%s", m.Text)
+		{"H31 a flood of calls shows a few cards at a time and one notice", func(b *bench) {
+			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Terms.MaxPromptsPerHour = 2, 4 })
+			var waiting []<-chan verdict
+			for i := range 50 {
+				waiting = append(waiting, r.ask(r.desk, call{tool: "exec", params: command(fmt.Sprint("echo ", i))}))
 			}
-			wantButtons(b, m, "Allow all listed", "Deny all", "More…", "Allow 1", "Allow 2")
-			r.tap(r.who.Alice, m, "Allow all listed")
-			for _, v := range []<-chan verdict{second, third} {
-				if got := r.get(v); !got.Yes {
+			for i := range 4 { // a place becomes free when one is answered
+				m := r.card(i)
+				if open, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil || len(open) > 2 {
+					b.Errorf("%d cards are open, %v", len(open), err)
+				}
+				r.tap(r.who.Alice, m, "Deny")
+			}
+			for _, v := range waiting {
+				if got := r.get(v); got.Yes || !got.Denied && !got.Exhausted {
 					b.Errorf("got %+v", got)
 				}
 			}
-			r.turns(m, "Approved")
-		}},
-		{"H31 a flood of calls shows a few cards, one list and one notice", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Terms.MaxPromptsPerHour = 2, 20 })
-			var waiting []<-chan verdict
-			for i := range 100 {
-				waiting = append(waiting, r.ask(r.desk, call{tool: "exec", params: command(fmt.Sprint("echo ", i))}))
-			}
 			told := func() (n int) {
 				for _, m := range r.p.Messages() {
-					n += strings.Count(m.Text, "has asked 20 questions within an hour")
+					n += strings.Count(m.Text, "has asked 4 questions within an hour")
 				}
 				return n
 			}
-			r.until("the chat shows the pause", func() bool { return told() > 0 })
-			// A call that is still on its way would find the place of a card that was answered.
-			r.until("all calls beyond the hour's 20 are denied", func() bool {
-				n := 0
-				for _, v := range waiting {
-					n += len(v)
-				}
-				return n >= 80
-			})
-			tapped := make(map[string]bool)
-			r.until("every call has got its answer", func() bool {
-				for _, m := range r.cards() {
-					if !tapped[m.ID] {
-						tapped[m.ID] = true
-						r.tap(r.who.Alice, m, denial(m))
-					}
-				}
-				waiting = slices.DeleteFunc(waiting, func(v <-chan verdict) bool { return len(v) > 0 && !(<-v).Yes })
-				return len(waiting) == 0
-			})
-			if n := len(r.cards()); n > 3 || told() != 1 {
-				b.Errorf("%d cards, and the pause is shown %d times", n, told())
+			r.until("the chat is told", func() bool { return told() > 0 })
+			if n := len(r.cards()); n != 4 || told() != 1 {
+				b.Errorf("%d cards, and it is told %d times", n, told())
 			}
 		}},
 		{"the first of two approvals is shown and the buttons stay", func(b *bench) {
@@ -294,14 +266,6 @@ func cardSpecs() []spec {
 			)
 		}},
 	}
-}
-
-// denial is the label of the button that denies what a card asks.
-func denial(m Message) string {
-	if _, list := m.Button("Deny all"); list {
-		return "Deny all"
-	}
-	return "Deny"
 }
 
 // known reports whether the desk has noted where its only card is shown.

@@ -9,18 +9,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
-// broken is a store that fails.
-type broken struct{ approval.Store }
+// broken is a backend that can't be read.
+type broken struct{ store.Backend }
 
 var errBroken = errors.New("the store is broken")
 
-// Load fails.
-func (broken) Load(context.Context, ...string) ([]approval.Stored, time.Time, error) {
+// Get fails.
+func (broken) Get(context.Context, ...string) ([]store.Doc, time.Time, error) {
 	return nil, time.Time{}, errBroken
 }
+
+// Close leaves it open for the others.
+func (broken) Close() error { return nil }
 
 // faultSpecs say what happens when the platform fails.
 func faultSpecs() []spec {

@@ -3,12 +3,11 @@ package channeltest
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // looksSpecs say that what is read is what runs.
@@ -111,15 +110,6 @@ func looksSpecs() []spec {
 				}
 				noOneTap(r, m)
 			}
-		}},
-		{"H39 a list of long calls has room, and no single tap", func(b *bench) {
-			r := newRig(b, b.platform, func(o *approval.Options) { o.Terms.MaxOpen, o.Collect = 1, time.Second })
-			r.ask(r.desk, call{tool: "exec", params: command("first")})
-			r.card(0)
-			for range 20 {
-				r.ask(r.desk, call{tool: "exec", params: command("echo " + strings.Repeat("harmless ", 200) + "; rm -rf ~")})
-			}
-			noOneTap(r, r.card(1))
 		}},
 		{"H41 a redacted call is marked and gets no lasting yes", func(b *bench) {
 			r := newRig(b, b.platform, nil)

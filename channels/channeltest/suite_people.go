@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // identitySpecs say whose answers count.
@@ -111,7 +111,7 @@ func lateSpecs() []spec {
 			m := r.card(0)
 			r.get(v)
 			r.desk.Close()
-			r.open(func(o *approval.Options) { o.Store = broken{o.Store} })
+			r.open(func(o *approval.Options) { o.Store = r.openStore(broken{r.backend}) })
 			if told := r.tap(r.who.Alice, m, "Allow once"); !strings.Contains(told, "Nothing was approved") {
 				b.Errorf("told %q", told)
 			}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Answers to the taps of one person.

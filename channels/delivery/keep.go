@@ -13,11 +13,9 @@ import (
 
 // Leases are kept where the replicas of this program meet.
 type Leases interface {
-	// Hold takes a lease or renews it, for ttl from now. It reports false while
-	// another owner has it.
-	Hold(ctx context.Context, name, owner string, ttl time.Duration) (bool, error)
-	// Release gives a lease up, if it is the owner's.
-	Release(ctx context.Context, name, owner string) error
+	// Lease takes a lease or renews it, for so long from now; for no time it is given up. It reports false while another
+	// holder has it.
+	Lease(ctx context.Context, name, holder string, keep time.Duration) (bool, error)
 }
 
 // Times of a lease: it is renewed often enough that one lost renewal costs
@@ -36,7 +34,7 @@ func (d Deps) Lead(ctx context.Context, name string, run func(context.Context) e
 		return run(ctx)
 	}
 	for ctx.Err() == nil {
-		held, err := d.Leases.Hold(ctx, name, d.Instance, LeaseTTL)
+		held, err := d.Leases.Lease(ctx, name, d.Instance, LeaseTTL)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Warn("a lease could not be taken; no gateway listens until it is", "lease", name, "err", err)
 		}
@@ -72,7 +70,7 @@ func (d Deps) lead(ctx context.Context, name string, run func(context.Context) e
 		case <-tick.C:
 		}
 		asked := time.Now()
-		held, err := d.Leases.Hold(ctx, name, d.Instance, LeaseTTL)
+		held, err := d.Leases.Lease(ctx, name, d.Instance, LeaseTTL)
 		switch {
 		case held:
 			last = asked
@@ -88,7 +86,7 @@ func (d Deps) lead(ctx context.Context, name string, run func(context.Context) e
 func (d Deps) release(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := d.Leases.Release(ctx, name, d.Instance); err != nil {
+	if _, err := d.Leases.Lease(ctx, name, d.Instance, 0); err != nil {
 		d.Log.Warn("a lease could not be given up; it ends by itself", "lease", name, "err", err)
 	}
 }

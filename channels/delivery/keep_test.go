@@ -50,7 +50,7 @@ type ledger struct {
 
 var errStore = errors.New("the store is down")
 
-func (l *ledger) Hold(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
+func (l *ledger) Lease(_ context.Context, _, owner string, ttl time.Duration) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.down {
@@ -61,15 +61,6 @@ func (l *ledger) Hold(_ context.Context, _, owner string, ttl time.Duration) (bo
 	}
 	l.owner, l.until = owner, time.Now().Add(ttl)
 	return true, nil
-}
-
-func (l *ledger) Release(_ context.Context, _, owner string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.owner == owner {
-		l.until = time.Time{}
-	}
-	return nil
 }
 
 func (l *ledger) fail(down bool) {
@@ -145,7 +136,7 @@ func TestTheLeaseOfADeadReplicaMovesWithinTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for late := range 40 { // wherever in its round it dies
 			l := &ledger{}
-			if held, err := l.Hold(t.Context(), "telegram", "dead", delivery.LeaseTTL); err != nil || !held {
+			if held, err := l.Lease(t.Context(), "telegram", "dead", delivery.LeaseTTL); err != nil || !held {
 				t.Fatal(held, err)
 			}
 			pass(time.Duration(late) * 100 * time.Millisecond)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // AnswerFunc takes a person's answer: see [approval.Channel].

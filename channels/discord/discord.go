@@ -30,8 +30,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Name is the channel's name: the section of the config, and what the ids of its

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Limits of a message:

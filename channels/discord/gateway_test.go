@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // echo answers every line and tap with what it was.

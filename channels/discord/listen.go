@@ -11,9 +11,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // askAgain is when Discord is asked whether it still says no: the owner may have
@@ -81,7 +81,10 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *dis
 	if _, err := codes.Parse(m.Content); errors.Is(err, codes.ErrNotCommand) {
 		return
 	}
-	o, err := answer(ctx, approval.Answer{ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content, Message: m.ID})
+	o, err := answer(ctx, approval.Answer{
+		ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content,
+		Message: m.ID, Sent: m.Timestamp,
+	})
 	if err != nil {
 		ch.Log.Error("a line could not be taken", "err", err)
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/discord"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // send puts a card into the chat and gives its message.

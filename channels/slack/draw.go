@@ -9,8 +9,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Limits of a message: https://docs.slack.dev/reference/block-kit/blocks and
@@ -175,9 +175,6 @@ func (d *drawing) actions(buttons []channels.Button) *slack.ActionBlock {
 	block := slack.NewActionBlock("")
 	for _, b := range buttons {
 		id := fmt.Sprintf("%s%c", answerID, b.Action)
-		if b.Entry > 0 { // Slack wants each id once
-			id += fmt.Sprint(b.Entry)
-		}
 		e := slack.NewButtonBlockElement(id, b.Handle, words(b.Label))
 		switch {
 		case !b.First():

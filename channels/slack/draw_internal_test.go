@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/slack-go/slack"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 func TestGolden(t *testing.T) {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // handle works on one thing that someone did.
@@ -112,7 +114,11 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mes
 		return
 	}
 	id := ch.personID(m.User, m.team(self.TeamID, self.EnterpriseID))
-	o := ch.ask(ctx, answer, approval.Answer{ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text, Message: m.Channel + "/" + m.TS})
+	seconds, _, _ := strings.Cut(m.TS, ".")
+	sent, _ := strconv.ParseInt(seconds, 10, 64) // one that is no time is long ago: no other card was there before it
+	o := ch.ask(ctx, answer, approval.Answer{
+		ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text, Message: m.Channel + "/" + m.TS, Sent: time.Unix(sent, 0),
+	})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
 		ch.reply(ctx, &o, m.User, at)

@@ -8,11 +8,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // The slacktest of the library leaves goroutines behind for each connection.

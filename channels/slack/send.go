@@ -8,9 +8,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Send shows a card. Where something is longer than the card, the whole follows

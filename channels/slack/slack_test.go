@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // desk notes what it is asked, and always says the same.
@@ -189,8 +189,9 @@ func TestALineIsHeardAsItWasTyped(t *testing.T) {
 			s.Server.Say(anAlice, slacktest.DirectWith(alice), "", c.text, c.more)
 			s.until("the line is heard and answered", func() bool { return len(s.heard()) == 1 && len(s.Messages()) == 1 })
 			got := s.heard()[0]
-			c.want.Via, c.want.Message = "slack", got.Message
-			if got != c.want || got.Message == "" {
+			c.want.Via, c.want.Message, c.want.Sent = "slack", got.Message, got.Sent
+			_, ts, _ := strings.Cut(got.Message, "/")
+			if got != c.want || got.Message == "" || !strings.HasPrefix(ts, fmt.Sprint(got.Sent.Unix())+".") {
 				t.Errorf("heard %+v, want %+v", got, c.want)
 			}
 			if m := s.Messages()[0]; m.Text != "heard" || len(m.Active) > 0 {

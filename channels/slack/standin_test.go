@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	theirs "github.com/slack-go/slack/slacktest"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // The same suite against Slack as others understand it: emulate, for the Web API

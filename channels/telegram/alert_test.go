@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // A tap that did not count is told in a window that has to be closed; one that

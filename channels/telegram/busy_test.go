@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // TestABusyChatShowsWhatFollowsATapFirst: a chat has taken what it takes at once, fifteen cards are to be changed, and old cards are tapped.

@@ -115,11 +115,7 @@ func (d *drawing) block(b *channels.Block) {
 	}
 }
 
-// entriesInRow is how many buttons for one call of a list fit beside each other.
-const entriesInRow = 4
-
-// keyboard puts the buttons of every card into the first row, and each that More adds into a row of its own. Those for one call of a
-// list share rows.
+// keyboard puts the buttons of every card into the first row, and each that More adds into a row of its own.
 func keyboard(buttons []channels.Button) [][]models.InlineKeyboardButton {
 	var rows [][]models.InlineKeyboardButton
 	for i := range buttons {
@@ -127,10 +123,6 @@ func keyboard(buttons []channels.Button) [][]models.InlineKeyboardButton {
 		drawn := models.InlineKeyboardButton{Text: b.Label, CallbackData: b.Handle}
 		if i > 0 && b.First() {
 			rows[0] = append(rows[0], drawn)
-			continue
-		}
-		if last := len(rows) - 1; i > 0 && b.Entry > 0 && buttons[i-1].Entry > 0 && len(rows[last]) < entriesInRow {
-			rows[last] = append(rows[last], drawn)
 			continue
 		}
 		rows = append(rows, []models.InlineKeyboardButton{drawn})

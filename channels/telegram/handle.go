@@ -11,9 +11,9 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // handle works on one update.
@@ -153,6 +153,7 @@ func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
 	if _, err := codes.Parse(text); errors.Is(err, codes.ErrNotCommand) {
 		return a, false
 	}
+	a.Sent = time.Unix(int64(m.Date), 0)
 	a.Text, a.Message = text, fmt.Sprintf("%d/%d/%d", ch.api.ID(), m.Chat.ID, m.ID) // each bot counts the messages of a private chat anew
 	return a, true
 }

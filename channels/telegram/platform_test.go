@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/telegram"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -11,9 +11,9 @@ import (
 	"github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Send shows a card. Where something is longer than the card, the whole follows
@@ -38,19 +38,9 @@ func (ch *Channel) Send(ctx context.Context, c *approval.Card) (string, error) {
 	return at.String(), nil
 }
 
-// chatOf is where a card goes: the chat of its agent, or the chat for all. A list
-// of calls by agents with different chats goes to the chat for all, and so does a
-// notice that asks nothing.
+// chatOf is where a card goes: the chat of its agent, or the chat for all, as for a notice that asks nothing.
 func (ch *Channel) chatOf(c *approval.Card) int64 {
-	chat := int64(0)
-	for i := range c.Questions {
-		of := cmp.Or(ch.chats[strings.ToLower(c.Questions[i].Ask.Agent)], ch.chat)
-		if i > 0 && of != chat {
-			return ch.chat
-		}
-		chat = of
-	}
-	return cmp.Or(chat, ch.chat)
+	return cmp.Or(ch.chats[strings.ToLower(c.Ask.Agent)], ch.chat)
 }
 
 // topic is the topic to write to in a chat.

@@ -31,8 +31,8 @@ import (
 	"github.com/go-telegram/bot"
 	"golang.org/x/time/rate"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Name is the channel's name: the section of the config, and what the ids of its

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/channeltest"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/telegram"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 var alice = telegramtest.Person{ID: 1001, Name: "Alice"}

@@ -13,8 +13,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // Channel prints cards. It is safe for concurrent use.

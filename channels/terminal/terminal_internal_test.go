@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 func card() *approval.Card {
 	until := time.Date(2026, 3, 14, 22, 14, 5, 0, time.UTC)
-	return &approval.Card{ID: "a100000000000000000000000000056d8d", Code: "bf619df9", Questions: []approval.Question{{
-		Ask: approval.Ask{Tool: "exec", Shown: []byte(`{"command":"ls"}`), Until: until},
-	}}}
+	return &approval.Card{ID: "a100000000000000000000000000056d8d", Code: "bf619df9", Ask: approval.Ask{
+		Tool: "exec", Shown: []byte(`{"command":"ls"}`), Until: until,
+	}}
 }
 
 func TestACardAndItsOutcomeArePrinted(t *testing.T) {

@@ -23,35 +23,17 @@ type waiting struct {
 
 // waitingCard is one question.
 type waitingCard struct {
-	Ref   string   `json:"ref"`
-	Tools []string `json:"tools"`
-	Full  bool     `json:"full"` // the short text shows all that will run
-	Short string   `json:"short"`
-	Text  string   `json:"text"`
+	Ref   string `json:"ref"`
+	Full  bool   `json:"full"` // the short text shows all that will run
+	Short string `json:"short"`
+	Text  string `json:"text"`
 
 	// What a key carries, so that it is taken like a button.
 	Once   string `json:"once"`
 	Longer string `json:"longer"`
 	Deny   string `json:"deny"`
 
-	Entries []waitingCard `json:"entries"` // of a list: each call that waits, by itself
-	Entry   int           `json:"entry"`   // of one of these: its number on the list
-
 	tooLong bool // the screen has no room for it
-}
-
-// name tells questions apart: those of a list share its reference.
-func (c *waitingCard) name() string { return c.Ref + c.Once }
-
-// each gives a list's calls one by one, and another card as it is.
-func each(cards []waitingCard) (out []waitingCard) {
-	for _, c := range cards {
-		if len(c.Entries) == 0 {
-			c.Entries = []waitingCard{c}
-		}
-		out = append(out, c.Entries...)
-	}
-	return out
 }
 
 // Run lists.
@@ -95,10 +77,11 @@ type reply struct {
 	Allow   bool   `json:"allow"`
 	Minutes int    `json:"minutes,omitzero"`
 	Turn    bool   `json:"turn,omitzero"`
-	Like    bool   `json:"like,omitzero"`
+	Same    bool   `json:"same,omitzero"`
 	Exactly bool   `json:"exactly,omitzero"`
 	Reason  string `json:"reason,omitzero"`
 	With    string `json:"with,omitzero"`
+	Confirm string `json:"confirm,omitzero"`
 	Handle  string `json:"handle,omitzero"`
 }
 
@@ -112,12 +95,13 @@ const (
 // ApproveCmd says yes.
 type ApproveCmd struct {
 	Ref     string `arg:"" help:"The card's reference, as pending shows it."`
-	Tool    string `help:"Which tool, where the card lists several; all for every one." placeholder:"NAME"`
-	Minutes int    `help:"Let this tool pass in this conversation for so many minutes; of a tool that runs commands, only commands that do the same." xor:"scope" placeholder:"N"`
+	Tool    string `help:"The tool that you mean: with another one on the card, nothing is allowed." placeholder:"NAME"`
+	Minutes int    `help:"Let this tool pass in this conversation for so many minutes." xor:"scope" placeholder:"N"`
 	Turn    bool   `help:"The same until the agent's run ends." xor:"scope"`
-	Exactly bool   `help:"Let exactly this call pass again, for 30 minutes unless you say otherwise."`
-	Like    bool   `help:"Let only calls like it pass, to the same destination. The first time this says what that would cover, the second time it allows it."`
-	With    string `help:"Let it run once with these arguments instead: a JSON object, or the name of a file that holds one behind an @. The first time this says what that changes, the second time it allows it." placeholder:"JSON"`
+	Exactly bool   `help:"Let only exactly this call pass again, for 30 minutes unless you say otherwise." xor:"target"`
+	Same    bool   `help:"Let only calls to the same recipients pass, for 30 minutes unless you say otherwise." xor:"target"`
+	With    string `help:"Let it run once with these arguments instead: a JSON object, or @FILE. This says what that changes, and allows nothing without --confirm." placeholder:"JSON"`
+	Confirm string `help:"With --with: what it printed, when you have read what changes." placeholder:"WORD"`
 	owner
 }
 
@@ -126,12 +110,10 @@ func (c *ApproveCmd) Validate() error {
 	switch {
 	case c.Minutes < 0:
 		return &failure{text: "--minutes must be at least 1"}
-	case c.Like && c.Exactly:
-		return &failure{text: "--like and --exactly don't go together"}
-	case c.Like && c.Turn:
-		return &failure{text: "--like and --turn don't go together: a yes to calls like it is for minutes"}
-	case c.With != "" && (c.Like || c.Exactly || c.Turn || c.Minutes > 0):
+	case c.With != "" && (c.Same || c.Exactly || c.Turn || c.Minutes > 0):
 		return &failure{text: "--with allows one call, once: it goes with no other scope"}
+	case c.Confirm != "" && c.With == "":
+		return &failure{text: "--confirm goes with --with"}
 	}
 	return nil
 }
@@ -142,7 +124,10 @@ func (c *ApproveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(a, answerPath, reply{Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Like: c.Like, Exactly: c.Exactly, With: with})
+	return c.answer(a, answerPath, reply{
+		Ref: c.Ref, Tool: c.Tool, Allow: true, Minutes: c.Minutes, Turn: c.Turn, Same: c.Same, Exactly: c.Exactly,
+		With: with, Confirm: c.Confirm,
+	})
 }
 
 // with are the arguments that the call is to run with instead; "": its own.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/channels/discord"
 	"github.com/openclaw-verifier/verifier/channels/slack"
 	"github.com/openclaw-verifier/verifier/channels/telegram"
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/web"
 )

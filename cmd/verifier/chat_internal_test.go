@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 const botToken = "7712345678:AAH-planted_bot_token_that_must_not_show"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 )
 
 // agentsConfig lets everything pass, and sends calls elsewhere.

@@ -7,13 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // ExplainCmd judges a call without a server.
@@ -38,21 +35,21 @@ func (c *ExplainCmd) Run(a *app) error {
 	if !params.IsValid() || params.Kind() != jsontext.KindBeginObject {
 		return &failure{"--params is not a JSON object", `quote it for the shell: --params '{"command":"date"}'`}
 	}
-	if toolcall.Canonical(c.Tool) == "" {
+	if protocol.Canonical(c.Tool) == "" {
 		return &failure{"--tool is empty", "name the tool that the agent calls, such as exec"}
 	}
-	call := &toolcall.Call{
-		Tool: toolcall.Canonical(c.Tool), Sent: c.Tool, Params: params,
-		Context: toolcall.Context{AgentID: toolcall.CanonicalKey(c.Agent), SessionKey: toolcall.CanonicalKey(c.Session), Iteration: c.Iteration},
+	call := &protocol.Call{
+		Tool: protocol.Canonical(c.Tool), Sent: c.Tool, Params: params,
+		Context: protocol.Context{AgentID: protocol.CanonicalKey(c.Agent), SessionKey: protocol.CanonicalKey(c.Session), Iteration: c.Iteration},
 	}
 	chosen, err := c.levels()
 	if err != nil {
 		return err
 	}
 	for i := 0; i < len(chosen); {
-		v := rules.Judge(call, session.View{Level: chosen[i]})
+		v := rules.Judge(call, policy.View{Level: chosen[i]})
 		n := 1
-		for i+n < len(chosen) && alike(v, rules.Judge(call, session.View{Level: chosen[i+n]})) {
+		for i+n < len(chosen) && alike(v, rules.Judge(call, policy.View{Level: chosen[i+n]})) {
 			n++
 		}
 		c.print(a, v, chosen[i:i+n])
@@ -62,7 +59,7 @@ func (c *ExplainCmd) Run(a *app) error {
 	owners := *call
 	owners.Context.SenderIsOwner, owners.Context.Platform = true, runtime.GOOS
 	for _, level := range chosen {
-		if v := rules.Judge(&owners, session.View{Level: level}); v.Mode == taint.Confirm && v.Grantable {
+		if v := rules.Judge(&owners, policy.View{Level: level}); v.Mode == taint.Confirm && v.Grantable {
 			plan := rules.Plan(&owners)
 			explainYeses(a, &owners, &plan)
 			break
@@ -72,26 +69,13 @@ func (c *ExplainCmd) Run(a *app) error {
 }
 
 // explainYeses says which of your earlier answers may let the call pass, at a level at which a grant may answer for you.
-func explainYeses(a *app, call *toolcall.Call, plan *policy.Plan) {
+func explainYeses(a *app, call *protocol.Call, plan *policy.Plan) {
 	params, _ := call.Values()
-	where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where()
-	if len(where) > 0 {
-		a.printf("It may pass where it asks. %s: if you said *Allow like this* or *Same destination, this turn* to a call with the same destinations, until that yes ends: %s.\n", verifier.ByDestination, printable(strings.Join(where, ", ")))
+	of := "exactly this call"
+	if where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where(); len(where) > 0 {
+		of += ", or for calls to the same recipients: " + printable(strings.Join(where, ", "))
 	}
-	if of := canStand(plan, where); of != "" {
-		a.printf("It may pass where it asks only because outside content came in. %s: if you gave one for %s. `verifier grants` lists those.\n", verifier.ByStanding, of)
-	}
-}
-
-// canStand is what a standing consent that covers the call would be for; "" where none can.
-func canStand(plan *policy.Plan, where []string) string {
-	switch {
-	case plan.Effect == command.Look:
-		return "exactly this command"
-	case len(where) > 0:
-		return "the same destinations"
-	}
-	return ""
+	a.printf("It may pass where it asks, if you have said yes for a while to %s. `verifier grants` lists what you gave.\n", of)
 }
 
 // levels are the one that was asked for, or all.
@@ -130,7 +114,7 @@ func (c *ExplainCmd) print(a *app, v policy.Verdict, levels []taint.Level) {
 	if n := len(levels); n > 1 {
 		at += " to " + levels[n-1].String()
 	}
-	a.printf("%s at %s: %s\n", printable(toolcall.Canonical(c.Tool)), at, v.Mode)
+	a.printf("%s at %s: %s\n", printable(protocol.Canonical(c.Tool)), at, v.Mode)
 	for _, s := range path(v) {
 		a.printf("  %s\n", printable(s))
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/metrics"
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/passkey"
@@ -27,8 +28,6 @@ import (
 	"github.com/openclaw-verifier/verifier/push"
 	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
-	"github.com/openclaw-verifier/verifier/session"
-	"github.com/openclaw-verifier/verifier/store"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
 )
@@ -38,7 +37,7 @@ import (
 type gateway struct {
 	server *server.Server
 	desk   *approval.Desk
-	store  backend
+	store  *store.Store
 	record recordLog
 	log    *slog.Logger
 	name   string // of the record's head in the store
@@ -54,12 +53,8 @@ type gateway struct {
 	passkeys *passkey.Ring
 	push     *push.Client // nil: no device gets notifications
 	notifier atomic.Pointer[notify.Notifier]
-	turns    func(ctx context.Context) // keeps what is known of turns
 
 	channels map[string]approval.Channel // those that were given, and the chats of the config
-
-	setBack chan store.SetBack // what the record has yet to be told of the store's clock
-	behind  atomic.Pointer[store.SetBack]
 }
 
 // live is what a reload replaces, all at once.
@@ -100,7 +95,7 @@ type recordLog interface {
 
 // openGateway opens store and record and wires the rest.
 func openGateway(s setup) (g *gateway, err error) {
-	g = &gateway{log: s.log, level: s.level, config: s.config, state: s.state, setBack: make(chan store.SetBack, 8)}
+	g = &gateway{log: s.log, level: s.level, config: s.config, state: s.state}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -115,7 +110,7 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.live.Store(first)
-	if g.store, err = openStore(s.config, s.state, 0, g.clockSetBack); err != nil {
+	if g.store, err = g.openStore(key); err != nil {
 		return g, err
 	}
 	if s.acceptLoss {
@@ -143,7 +138,6 @@ func openGateway(s setup) (g *gateway, err error) {
 		return g, err
 	}
 	g.openNotifier(s.config, key, pushing)
-	g.turns = decider.Turns().Keep
 	return g, g.openServer(s, decider)
 }
 
@@ -152,8 +146,8 @@ func (g *gateway) openServer(s setup, decider *verifier.Verifier) (err error) {
 	options := server.Options{
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
-		Verifier:  decider, Loop: decider, Turns: decider.Turns(), Runtimes: decider.Runtimes,
-		Desk: g.desk, Rooms: g.desk.Rooms, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Verifier:  decider, Loop: decider, Graph: g.draw, Runtimes: decider.Runtimes,
+		Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Sources: g.desk.Sources, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
@@ -176,16 +170,12 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Open: g.openCards, Paused: func() float64 { return float64(len(g.desk.Pauses.List())) },
 		Rejected: func() float64 { return float64(g.server.Rejected()) },
 	})
-	pauses, err := g.pauses(key)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if g.passkeys, err = g.openPasskeys(key); err != nil {
 		return nil, err
 	}
 	desk, err := approval.NewDesk(approval.Options{
-		Pauses: pauses,
-		Terms:  terms(s.config), Key: key, Store: g.store, Record: g.record, Home: g.name,
+		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
 		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() },
 		Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
@@ -201,25 +191,11 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store: g.store, Record: g.record, Desk: g.desk, Pauses: g.desk.Pauses, Grants: g.desk.Grants,
-		Consents: g.desk.Consents, Visible: visible, Key: key, Alone: !s.config.Store.URL.Set(),
+		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Graph: g.draw,
 		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *auditor.Auditor { return g.live.Load().auditor },
 		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
-}
-
-// pauses are the owner's, as far as this machine knew them when it last ran.
-func (g *gateway) pauses(key hmac.Key) (*session.Pauses, error) {
-	known, err := g.state.Pauses()
-	if err != nil {
-		return nil, err
-	}
-	return session.NewPauses(key, known, func(words map[string]string) {
-		if err := g.state.KeepPauses(words); err != nil {
-			g.log.Error("a pause is not remembered across a restart; the store still has it", "err", err)
-		}
-	}), nil
 }
 
 // openPasskeys is the list that this machine keeps.
@@ -267,7 +243,6 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	defer stopHeads()
 	var kept sync.WaitGroup
 	kept.Go(func() { g.keepHeads(heads) })
-	kept.Go(func() { g.keepTurns(heads) })
 	served := make(chan error, 1)
 	go func() { served <- g.server.Serve(l) }()
 	var err error
@@ -285,18 +260,6 @@ func (g *gateway) Run(ctx context.Context, l net.Listener) error {
 	stopHeads()
 	kept.Wait()
 	return errors.Join(err, g.stopped())
-}
-
-// turnsEvery is how long what was seen of a turn may be known here alone.
-const turnsEvery = 10 * time.Second
-
-// keepTurns puts into the store what was seen of turns, now and then and at the
-// end.
-func (g *gateway) keepTurns(ctx context.Context) {
-	every(ctx, turnsEvery, func() { g.turns(ctx) })
-	last, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
-	defer cancel()
-	g.turns(last)
 }
 
 // every calls do after each period until ctx ends.
@@ -348,9 +311,6 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
 	}
-	if b := g.behind.Load(); b != nil {
-		checks = append(checks, server.Check{Name: "clock", Err: errors.New(b.String()), Informational: true})
-	}
 	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
 		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Informational: true})
 	}
@@ -376,11 +336,11 @@ func (g *gateway) hides() error {
 func (g *gateway) openCards() float64 {
 	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
 	defer cancel()
-	ids, err := g.store.Open(ctx)
+	open, _, err := g.store.Open(ctx)
 	if err != nil {
 		return 0
 	}
-	return float64(len(ids))
+	return float64(len(open))
 }
 
 // serverKey is what codes and seals come from. Instances that share a store

@@ -7,11 +7,10 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // What holds a secret, and the labels that a config includes (H317), the agent neither reads nor writes, by no name of
@@ -63,11 +62,11 @@ func TestH30FilesAndVariablesThatHoldSecretsAreGuarded(t *testing.T) {
 			Params: `{"command":"mv evil.yaml ` + link + `"}`},
 		{Tool: "exec", Params: `{"command":"verifier label evil.json --out ` + link + `"}`},
 	} {
-		decoded, err := toolcall.Decode(c.Body())
+		decoded, err := protocol.Decode(c.Body())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := rules.Judge(&decoded, session.View{Level: taint.Owner}); v.Mode != taint.Restrict {
+		if v := rules.Judge(&decoded, policy.View{Level: taint.Owner}); v.Mode != taint.Restrict {
 			t.Errorf("%s: %s", c.Params, v.Mode)
 		}
 	}

@@ -178,13 +178,11 @@ In a chat: .resume, .resume main` + ownerHelp + answerCodes,
     $ verifier revoke 7Q4K
 
 In a chat: .grants` + ownerHelp,
-	"verifier sources": `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists them, with the level of each and since when.
+	"verifier sources": `A conversation is trusted as little as the worst of what came into it: a page that the agent fetched, a mail that it read, a person who wrote. This lists what made it worse, to which level and when.
 
     $ verifier sources 1A2B3C4D
 
-A job that your agent scheduled, or changed, in a conversation with outside content in it runs as untrusted as that conversation was. Without a reference this lists those jobs; removing the job in your agent's software removes it here.
-
-    $ verifier sources
+A job that your agent schedules, or changes, in a conversation with outside content in it makes all of its jobs as untrusted as that conversation. Cards name the jobs by a reference of their own; ".reset-trust" with it lets them start as before.
 
 In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes,
 	"verifier revoke": `From the moment this returns no call passes by the grant any more, on any instance that shares the store; the next such call asks. Each one that ends is in the record.
@@ -193,10 +191,11 @@ In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes,
     $ verifier revoke --all
 
 In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
-	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. Turns are kept for 7 days. If nothing was asked or denied in a turn, and the runtime sends no events, only the server that allowed its calls knows it, until that server stops.
+	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. It is drawn from the record of the server, or from the records that you name: where several gateways share a store, each has its part. A turn's id begins with its time, and finds it in all of the record; other names find what is among the latest 64 MB.
 
     $ verifier graph 7Q4K
-    $ verifier graph 1A2B3C4D --format json` + ownerHelp + `
+    $ verifier graph 1A2B3C4D --format json
+    $ verifier graph 68dfd7239e0dac8c /backup/verifier-1 /backup/verifier-2` + ownerHelp + `
 
 Exit codes: 0 drawn, 3 there is no such turn, 1 error, 2 wrong command line.`,
 	"verifier audit verify": `Every line carries a MAC over it and the line before, which only the server can make. An edited, removed, added or moved line is named by its number, and so is a file that is missing between two others or was cut, replaced or swapped. Lines cut off the end show against the last head, which the store and record.head keep each second.

@@ -30,9 +30,10 @@ Exit codes: 0 the answer counted, 3 it did not (too late, not found, not allowed
 
 // outcome is what the server says to an answer.
 type outcome struct {
-	Kind  string `json:"kind"`
-	State string `json:"state"`
-	Text  string `json:"text"`
+	Kind    string `json:"kind"`
+	State   string `json:"state"`
+	Text    string `json:"text"`
+	Confirm string `json:"confirm"`
 }
 
 // ask sends one request of the owner's and decodes the reply.
@@ -149,6 +150,9 @@ func (o *owner) answer(a *app, path string, in any) error {
 		return errors.New("the server's reply holds no outcome")
 	}
 	a.printf("%s\n", block(out.Text))
+	if out.Confirm != "" {
+		a.printf("To allow it, say the same with --confirm %s\n", printable(out.Confirm))
+	}
 	if out.Kind != "counted" && out.Kind != "told" {
 		return exit(exitNo)
 	}

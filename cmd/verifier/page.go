@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/notify"
 	"github.com/openclaw-verifier/verifier/push"
@@ -26,7 +26,7 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, pushing web.Push) (er
 		return nil
 	}
 	g.page, err = web.New(web.Options{
-		Key: key, Desk: g.desk, Rooms: g.desk.Rooms, Tries: g.store, Record: g.record, Log: g.log,
+		Key: key, Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Tries: g.store, Record: g.record, Log: g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 )
 
 // blanks are what differs from run to run in the README's transcript.
@@ -18,6 +18,7 @@ var blanks = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d( UTC|Z)`), "TIME"},
+	{regexp.MustCompile(`at \d\d:\d\d the agent`), "at TIME the agent"},
 	{regexp.MustCompile(`until \d\d:\d\d \w+`), "until TIME"},
 	{regexp.MustCompile(`29 min \d+ s`), "LEFT"},
 	{regexp.MustCompile(`waited \S+`), "WAITED"},
@@ -82,7 +83,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 			pending = do("pending")
 			return strings.Contains(pending, "verifier pending ")
 		})
-		if !strings.Contains(pending, "2 calls ago") {
+		if !strings.Contains(pending, "the agent fetched") {
 			inReadme("pending", pending)
 		}
 		_, rest, _ := strings.Cut(pending, "verifier pending ")
@@ -99,7 +100,7 @@ func TestTheREADMEsTranscriptIsWhatTheProgramPrints(t *testing.T) {
 	inReadme("deny", do("deny", ref, "--reason", "Not on a Friday."))
 	inReadme("send", <-answer)
 	inReadme("audit show", do("audit", "show", "--decision", "deny", "--kind", "decision"))
-	if verified := do("audit", "verify"); !strings.HasPrefix(verified, "ok: 10 lines, 9 entries, 0 checkpoints") {
+	if verified := do("audit", "verify"); !strings.HasPrefix(verified, "ok: 10 lines in 1 file, 9 entries, ") {
 		t.Errorf("audit verify prints\n%s", verified)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,9 +12,10 @@ import (
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/store"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 )
 
 // openRecord opens the record, holds it against the head that the store has
@@ -40,35 +40,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
 	}
-	if err := g.record.Append(record.Entry{Kind: record.KindStart, Note: "verifier " + version().Version}); err != nil {
-		return err
-	}
-	return g.recordSetBack()
-}
-
-// clockSetBack says that the store's clock was behind: in the log now, in health
-// until the next start, and in the record as soon as that is open.
-func (g *gateway) clockSetBack(b store.SetBack) {
-	g.log.Error(b.String())
-	g.behind.Store(&b)
-	select {
-	case g.setBack <- b:
-	default: // a clock that is set all the time is in the record already
-	}
-}
-
-// recordSetBack tells the record.
-func (g *gateway) recordSetBack() error {
-	for {
-		select {
-		case b := <-g.setBack:
-			if err := g.record.Append(record.Entry{Kind: record.KindNote, Note: b.String()}); err != nil {
-				return err
-			}
-		default:
-			return nil
-		}
-	}
+	return g.record.Append(record.Entry{Kind: record.KindStart, Note: "verifier " + version().Version})
 }
 
 // rotation is when the record goes on in a new file.
@@ -109,47 +81,27 @@ func (g *gateway) storedHead() (*record.Head, error) {
 	return headFrom(ctx, g.store, g.name)
 }
 
-// headStore is the part of a store that keeps heads.
-type headStore interface {
-	Head(ctx context.Context, name string) (string, error)
-	Close() error
-}
-
-func headFrom(ctx context.Context, s headStore, name string) (*record.Head, error) {
-	text, err := s.Head(ctx, name)
-	if err != nil || text == "" {
+func headFrom(ctx context.Context, s *store.Store, name string) (*record.Head, error) {
+	text, err := s.Kept(ctx, name)
+	if err != nil || text == nil {
 		return nil, err
 	}
 	h := &record.Head{}
-	if err := json.Unmarshal([]byte(text), h); err != nil {
+	if err := json.Unmarshal(text, h); err != nil {
 		return nil, fmt.Errorf("read the record's head: %w", err)
 	}
 	return h, nil
 }
 
 // keepHeads puts the record's head into the store each second, so that cutting
-// the record's tail is seen, and the time.
+// the record's tail is seen.
 func (g *gateway) keepHeads(ctx context.Context) {
 	var last uint64
 	every(ctx, time.Second, func() {
-		g.keepTime(ctx)
-		if err := g.recordSetBack(); err != nil {
-			g.log.Error("the record has no entry that the clock was set back", "err", err)
-		}
 		if h := g.record.Head(); h.Seq != last && g.keepHead() == nil {
 			last = h.Seq
 		}
 	})
-}
-
-// keepTime keeps the time in the store. A store that is down is
-// reported by the next call that needs it.
-func (g *gateway) keepTime(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if err := g.store.KeepTime(ctx); err != nil && ctx.Err() == nil {
-		g.log.Debug("the time could not be kept in the store", "err", err)
-	}
 }
 
 // keepHead puts the head beside the record and into the store. Before the first time after a start without a store,
@@ -181,33 +133,46 @@ func (g *gateway) keepHead() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := g.store.KeepHead(ctx, g.name, string(text)); err != nil {
+	if err := g.store.Keep(ctx, g.name, text); err != nil {
 		g.log.Warn("the record's head could not be put into the store", "err", err)
 		return err
 	}
 	return nil
 }
 
-// recordHead is how far the store has seen the record get, nil where it has
-// seen nothing: lines cut off the end show only against it. It also works while
-// a server runs.
+// draw draws a turn from this gateway's own record.
+func (g *gateway) draw(ctx context.Context, name string) (*provenance.Graph, error) {
+	files, err := record.Files(recordPath(g.config, g.state))
+	if err != nil {
+		return nil, err
+	}
+	return provenance.Draw(ctx, [][]string{files}, name, refOf)
+}
+
+// recordHead is how far the store has seen the record get, nil where it has seen nothing: lines cut off the end show only
+// against it. A database that a server is using can't be read: then the head beside the record counts.
 func recordHead(state *config.State, c *config.Config) (*record.Head, error) {
 	key, err := serverKey(c, state)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := os.Stat(state.DB()); err != nil && !c.Store.URL.Set() {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), commandWaits)
 	defer cancel()
-	open := func() (headStore, error) { return openStore(c, state, commandWaits, nil) }
-	if !c.Store.URL.Set() { // a server may be using it
-		open = func() (headStore, error) { return sqlite.OpenReadOnly(state.DB()) }
-	}
-	s, err := open()
+	backend, err := openBackend(c, state)
 	switch {
-	case !c.Store.URL.Set() && errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, sqlite.ErrInUse):
 		return nil, nil
 	case err != nil:
 		return nil, err
+	}
+	s, err := store.Open(ctx, store.Options{
+		Backend: backend, Key: key, Clients: func() []string { return nil }, Wait: commandWaits,
+	})
+	if err != nil {
+		return nil, errors.Join(err, backend.Close())
 	}
 	head, err := headFrom(ctx, s, headName(key, recordPath(c, state)))
 	return head, errors.Join(err, s.Close())

@@ -71,8 +71,8 @@ func (c *RevokeCmd) Run(a *app) error {
 
 // SourcesCmd lists what came into a conversation.
 type SourcesCmd struct {
-	Session string `arg:"" optional:"" help:"The conversation's reference, as cards show it. Without one: the scheduled jobs that come from outside content."`
-	JSON    bool   `help:"Print JSON: name, level and times of each source of the conversation, or of each job." name:"json"`
+	Session string `arg:"" help:"The conversation's reference, as cards show it."`
+	JSON    bool   `help:"Print JSON: what made the conversation worse, to which level and when." name:"json"`
 	owner
 }
 

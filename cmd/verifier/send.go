@@ -14,7 +14,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/hook"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // SendCmd sends one call, as an agent's runtime would.
@@ -227,7 +227,7 @@ func (c *SendCmd) body(id string, now time.Time, wait time.Duration) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("write the call: %w", err)
 	}
-	if _, err := toolcall.Decode(out); err != nil {
+	if _, err := protocol.Decode(out); err != nil {
 		return nil, &failure{"the server would refuse this call: " + err.Error(), "see docs/spec/protocol.md"}
 	}
 	return out, nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 

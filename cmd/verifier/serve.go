@@ -21,9 +21,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/terminal"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/server"
 )

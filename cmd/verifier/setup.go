@@ -18,10 +18,10 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/config"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 )
 
 // SetupCmd connects a chat.

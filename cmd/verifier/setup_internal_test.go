@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/channels/discord/discordtest"
 	"github.com/openclaw-verifier/verifier/channels/slack/slacktest"
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 )
 
 // installation is `verifier setup` that runs in the background.

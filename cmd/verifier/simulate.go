@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/replay"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // SimulateCmd plays recorded sessions against a policy.
@@ -115,13 +116,19 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 		return report, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	store, err := sqlite.Open(filepath.Join(dir, "state.db"), sqlite.Options{Timeout: simulateTimeout})
+	backend, err := sqlite.Open(a.ctx, filepath.Join(dir, "state.db"), nil)
 	if err != nil {
 		return report, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	played, err := store.Open(a.ctx, store.Options{
+		Backend: backend, Key: replay.Key, Clients: func() []string { return []string{"replay"} }, Wait: simulateTimeout,
+	})
+	if err != nil {
+		return report, errors.Join(err, backend.Close())
+	}
+	defer func() { err = errors.Join(err, played.Close()) }()
 	return replay.Run(a.ctx, sessions, replay.Options{
-		Policy: rules, Redactor: redactor, Progress: bar.show, Store: store, Visible: visible,
+		Policy: rules, Redactor: redactor, Progress: bar.show, Store: played, Visible: visible,
 	})
 }
 
@@ -232,7 +239,7 @@ func thatCall(sessions []replay.Session, tool string) []replay.Session {
 	return slices.DeleteFunc(slices.Clone(sessions), func(s replay.Session) bool {
 		return !slices.ContainsFunc(
 			s.Calls,
-			func(c replay.Call) bool { return toolcall.Canonical(c.Tool) == toolcall.Canonical(tool) },
+			func(c replay.Call) bool { return protocol.Canonical(c.Tool) == protocol.Canonical(tool) },
 		)
 	})
 }

@@ -183,11 +183,11 @@ func (w *watcher) look() error {
 		return err
 	}
 	var next waitingCard
-	for _, card := range each(waits.Cards) {
+	for _, card := range waits.Cards {
 		switch {
-		case card.name() == w.shown.name():
+		case card.Ref == w.shown.Ref:
 			return nil
-		case next.Ref == "" && !w.done[card.name()]:
+		case next.Ref == "" && !w.done[card.Ref]:
 			next = card
 		}
 	}
@@ -197,9 +197,6 @@ func (w *watcher) look() error {
 	switch {
 	case next.Ref != "":
 		next.tooLong = !w.size.fits(block(next.Short))
-		if next.Entry > 0 {
-			next.Short = fmt.Sprintf("Call %d of the list %s:\n", next.Entry, next.Ref) + next.Short
-		}
 		w.app.printf("%s\n\n  %s\n", block(next.Short), w.choices(next))
 	case !w.quiet:
 		w.app.printf("Nothing waits. Questions appear here; q quits.\n")
@@ -258,7 +255,7 @@ func (w *watcher) send(card waitingCard, in reply) {
 
 // settle takes a question from the screen for good.
 func (w *watcher) settle(card waitingCard) {
-	w.done[card.name()] = true
+	w.done[card.Ref] = true
 	w.show(waitingCard{})
 }
 
@@ -270,9 +267,9 @@ func (w *watcher) ask(method, path string, in, out any) error {
 	return r.decode(out)
 }
 
-// oneTap reports whether a key may allow it: it is one call, and all of it is on the screen.
+// oneTap reports whether a key may allow it: all of it is on the screen.
 func (c *waitingCard) oneTap() bool {
-	return c.Full && len(c.Tools) == 1 && !c.tooLong && c.Once != "" && c.Longer != ""
+	return c.Full && !c.tooLong && c.Once != "" && c.Longer != ""
 }
 
 // elsewhere says why a single key does not allow it, and what does.

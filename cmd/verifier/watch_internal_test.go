@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	gw "github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -238,43 +237,5 @@ func TestScreenSize(t *testing.T) {
 		if got := size.fits(c.text); got != c.want {
 			t.Errorf("%d characters on %d by %d: %v", len(c.text), c.width, c.height, got)
 		}
-	}
-}
-
-// A list is shown call by call: a key is for the call on the screen.
-func TestWatchShowsAListCallByCall(t *testing.T) {
-	t.Parallel()
-	g := gw.Start(t, "")
-	for i := range 5 { // five cards are open by default; the next calls share one
-		g.Ask(gw.Sh(fmt.Sprint("echo ", i), unvouched("x")))
-	}
-	one, two := gw.Sh("git log one", unvouched("x")), gw.Sh("git log two", unvouched("x"))
-	list := g.Ask(one).Ref
-	g.Ask(two)
-	for _, c := range g.Waiting(6) {
-		if c.Ref != list {
-			g.Refuse(c.Ref, "")
-		}
-	}
-	w := watch(t, g)
-	w.sees(t, "Call 1 of the list")
-	first, second := one, two
-	if strings.Contains(w.screen.String(), "git log two") {
-		first, second = two, one
-	}
-	if strings.Contains(w.screen.String(), "verifier approve") {
-		t.Errorf("the screen names a command that answers the whole list:\n%s", w.screen.String())
-	}
-	w.later()
-	w.types(t, "y")
-	w.press(<-w.keys)
-	g.Allow(first)
-	w.sees(t, "Call 2 of the list")
-	w.later()
-	w.types(t, "n")
-	w.press(<-w.keys)
-	g.Deny(gw.Impatient(second))
-	if left := g.Pending(); len(left) > 0 {
-		t.Errorf("%d cards wait", len(left))
 	}
 }

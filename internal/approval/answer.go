@@ -81,7 +81,8 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 	case err != nil:
 		return Outcome{Text: storeGone}, err
 	case c == nil:
-		return notFound("No open question has the reference %s. `verifier pending` lists them.", quote(an.o.Hide(a.Ref))), nil
+		return notFound("No open question has the reference %s. `verifier pending` lists them.",
+			quote(an.o.Hide(a.Ref))), nil
 	case a.Params != "":
 		return an.edited(ctx, person, c, &a)
 	}
@@ -138,9 +139,12 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 				t.C.Grant(*g)
 			}
 			if a.Always != nil {
-				if err := keepAlways(t, c.always(&an.o, a.Always.Days)); err != nil {
+				g := c.always(&an.o, a.Always.Days)
+				if err := keepAlways(t, g); err != nil {
 					return err
 				}
+				said = fmt.Sprintf(" Such calls of %s pass without a question until %s.",
+					quote(g.Agent), g.Until.Format(time.DateOnly))
 			}
 		}
 		out = c.outcome(t.Now)
@@ -167,7 +171,7 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 // of it.
 var forgotten = Outcome{
 	Kind: TooLate, State: Expired,
-	Text: "This question has expired and can no longer be answered. This changed nothing; the record says what became of it.",
+	Text: "This question has expired and can no longer be answered. The record says what became of it.",
 }
 
 // refuse says why a person's answer can't count; no text: it can.
@@ -181,7 +185,7 @@ func (an *answers) refuse(t *store.Tx, c *Card, person string, a *Answer) Outcom
 	case s != Open:
 		return c.tooLate(t.Now)
 	case a.Tool != "" && a.Tool != c.Ask.Tool:
-		return misunderstood(c, "That code does not ask about this tool. It asks about: "+quote(c.Ask.Tool)+".")
+		return misunderstood(c, "The card does not ask about this tool. It asks about: "+quote(c.Ask.Tool)+".")
 	case a.Allow && c.Ask.Bodies > 0 && c.readBy(person) == nil:
 		return misunderstood(c, unread)
 	}

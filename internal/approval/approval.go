@@ -89,7 +89,7 @@ const (
 const (
 	DefaultTTL     = 30 * time.Minute
 	MaxAlwaysDays  = 30
-	defaultMinutes = 60
+	mostMinutes    = 60
 	defaultOpen    = 5
 	defaultPrompts = 60
 	tapMinutes     = 30 // what a button grants, where it may

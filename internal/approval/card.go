@@ -10,9 +10,9 @@ import (
 
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -123,7 +123,7 @@ const (
 // Origin is where one argument came from.
 type Origin struct {
 	Argument string `json:"argument"` // its path among the params
-	session.Origin
+	lineage.Origin
 }
 
 // Vote is one person's answer.
@@ -255,8 +255,8 @@ func (a *Ask) limit(s Scope, most int) (Scope, string) {
 	case bound.Target == Same && s.Target == AnyCall:
 		said = " It is for calls to the same recipients: " + quoted(a.Goes) + "."
 	case bound.Target == AnyCall && a.Shell:
-		said = " It covers every " + quote(a.Tool) + " in this conversation, except what reaches the network, deletes, " +
-			"publishes or names secrets. A page that is read meanwhile may use it."
+		said = " It covers every " + quote(a.Tool) + " in this conversation, except what reaches the network, " +
+			"deletes, publishes or names secrets. A page that is read meanwhile may use it."
 	}
 	switch {
 	case s.Turn:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -17,7 +18,12 @@ import (
 )
 
 // cards reads and writes them.
-type cards struct{ *core }
+type cards struct {
+	*core
+
+	mu   sync.Mutex
+	seen map[string]string // ids by short names, so that a late answer reads what happened
+}
 
 // ErrNotApprover says that someone asked for what only approvers may see.
 var ErrNotApprover = errors.New("approval: not an approver")
@@ -34,9 +40,25 @@ func (cs *cards) open(k *store.Card) (*Card, error) {
 	if err := json.Unmarshal(c.Text, &c.Ask); err != nil {
 		return nil, fmt.Errorf("read card: %w", err)
 	}
+	t := cs.terms()
+	if c.State == Open { // a yes of somebody who may not give it any more is none
+		c.Votes = slices.DeleteFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
+	}
 	c.Ask.hide = cs.o.Hide
-	c.Code, c.key, c.longest = codes.Code(cs.o.Key, c.ID), cs.o.Key, cs.terms().MaxMinutes
+	c.Code, c.key, c.longest = codes.Code(cs.o.Key, c.ID), cs.o.Key, t.MaxMinutes
+	cs.see(c)
 	return c, nil
+}
+
+// see remembers a card's short name. Once there are too many, all are forgotten.
+func (cs *cards) see(c *Card) {
+	const most = 4096
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.seen == nil || len(cs.seen) >= most {
+		cs.seen = make(map[string]string)
+	}
+	cs.seen[c.Ref()] = c.ID
 }
 
 // put writes a card with the update.
@@ -138,17 +160,28 @@ func (cs *cards) Look(ctx context.Context, id string) (*Card, Outcome, time.Time
 
 var errTwoCards = errors.New("approval: two open cards have the same reference")
 
-// byRef finds an open card by its short name. Short names may meet; then the code decides.
+// byRef finds a card by its short name, among the open ones and those that were seen here lately. Short names may meet;
+// then the code decides.
 func (cs *cards) byRef(ctx context.Context, ref string) (found *Card, err error) {
+	ref = strings.ToUpper(strings.TrimSpace(ref))
+	cs.mu.Lock()
+	id, known := cs.seen[ref]
+	cs.mu.Unlock()
 	open, _, err := cs.openCards(ctx)
 	for _, c := range open {
-		if !strings.EqualFold(c.Ref(), strings.TrimSpace(ref)) {
+		if c.Ref() != ref {
 			continue
 		}
 		if found != nil {
 			return nil, errTwoCards
 		}
 		found = c
+	}
+	if found != nil || !known || err != nil {
+		return found, err
+	}
+	if found, _, err = cs.load(ctx, id); errors.Is(err, store.ErrGone) {
+		return nil, nil
 	}
 	return found, err
 }

@@ -63,9 +63,7 @@ func (cs *cards) takes(t *store.Tx, c *Card, a *Ask, request string) bool {
 
 // allows reports whether a card was allowed, by people who still may, and its time is not over.
 func (cs *cards) allows(c *Card, now time.Time) bool {
-	t := cs.terms()
-	return c.State == Allowed && now.Before(c.kept.Until) &&
-		!slices.ContainsFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
+	return c.State == Allowed && now.Before(c.kept.Until) && c.agreed(cs.terms())
 }
 
 // isLate reports whether a yes could be for a call that did not wait for it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,6 +101,10 @@ func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer
 	switch {
 	case why != "":
 		return Outcome{Kind: Unauthorised, Text: why, Card: c}, nil
+	case c.State != Open:
+		return c.tooLate(time.Time{}), nil
+	case a.Tool != "" && a.Tool != c.Ask.Tool:
+		return misunderstood(c, "The card does not ask about this tool. It asks about: "+quote(c.Ask.Tool)+"."), nil
 	case !a.Allow || a.Scope.Lasting() || a.Scope.Target != AnyCall:
 		return misunderstood(c, "Other arguments can only be allowed once. Nothing was approved."), nil
 	}
@@ -113,7 +118,7 @@ func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer
 	}
 	if a.Confirm != e.Ask.Digest {
 		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: "This runs instead:\n" + e.text() +
-			"Everything else stays as it is. Nothing was approved yet: say the same again to allow it once."}, nil
+			"Everything else stays as it is. Nothing was approved yet."}, nil
 	}
 	w.edit.Store(&edited{e.Ask.Digest, e.params})
 	a.made = e

@@ -364,7 +364,7 @@ func TestH53ACardSaysWhatBecomesOfItsGateway(t *testing.T) {
 		t.Errorf("a tap then: %+v", o)
 	}
 	r.clock.Add(int64(24 * time.Hour))
-	if o := r.tap(alice, card, approval.AllowOnce); o.Kind != approval.TooLate || !strings.Contains(o.Text, "the record says what became of it") {
+	if o := r.tap(alice, card, approval.AllowOnce); o.Kind != approval.TooLate || !strings.Contains(o.Text, "The record says what became of it") {
 		t.Errorf("a day later: %+v", o)
 	}
 }

@@ -26,8 +26,8 @@ func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 		return nil
 	}
 	holds := func(g *store.Grant) bool {
-		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) && g.Era == t.Era &&
-			d.terms().uphold(g, *a)
+		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) &&
+			g.Era == t.Era && d.terms().uphold(g, *a)
 	}
 	for i := range t.C.Grants {
 		g := &t.C.Grants[i]

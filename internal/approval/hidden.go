@@ -13,8 +13,8 @@ import (
 )
 
 // unread answers a yes to a call whose file text the person has not read.
-const unread = "Your config hides what this call writes, and you have not read it. While the agent waits, open More… on " +
-	"the card, *Show what is hidden* on the page, or `verifier pending` with the reference. Nothing was approved."
+const unread = "Your config hides what this call writes, and you have not read it. While the agent waits, open More… " +
+	"on the card, *Show what is hidden* on the page, or `verifier pending` with the reference. Nothing was approved."
 
 // ErrNotHeld says that the call no longer waits in this process, so what was hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")

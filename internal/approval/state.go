@@ -39,19 +39,24 @@ func (c *Card) vote(v Vote, t *terms) bool {
 		return false
 	}
 	c.Votes = append(c.Votes, v)
-	people := make(map[string]bool)
-	for i := range c.Votes {
-		if one := &c.Votes[i]; one.Allow && !t.lapsed(one) && c.Ask.admits(one.Person) {
-			people[one.Person] = true
-		}
-	}
 	switch {
 	case !v.Allow:
 		c.settle(Denied, v.At.Add(noHolds))
-	case len(people) >= max(c.Ask.Approvals, 1):
+	case c.agreed(t):
 		c.settle(Allowed, v.At.Add(t.TTL))
 	}
 	return true
+}
+
+// agreed reports whether as many different people said yes as it takes, of those who still may.
+func (c *Card) agreed(t *terms) bool {
+	people := make(map[string]bool)
+	for i := range c.Votes {
+		if v := &c.Votes[i]; v.Allow && !t.lapsed(v) && c.Ask.admits(v.Person) {
+			people[v.Person] = true
+		}
+	}
+	return len(people) >= max(c.Ask.Approvals, 1)
 }
 
 // settle ends the card. An identical call finds the answer until then.

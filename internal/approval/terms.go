@@ -66,7 +66,7 @@ func (c *core) Configure(t Terms) error {
 		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds " +
 			"can't be negative")
 	}
-	t.MaxMinutes = min(cmp.Or(t.MaxMinutes, defaultMinutes), defaultMinutes)
+	t.MaxMinutes = min(cmp.Or(t.MaxMinutes, mostMinutes), mostMinutes)
 	t.MaxOpen = cmp.Or(t.MaxOpen, defaultOpen)
 	t.Approvals = cmp.Or(t.Approvals, 1)
 	t.MaxPromptsPerHour = cmp.Or(t.MaxPromptsPerHour, defaultPrompts)

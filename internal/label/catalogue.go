@@ -19,7 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // Tool is what a catalogue says of one tool.
@@ -135,7 +135,7 @@ func ReadOne(name string, text jsontext.Value) (Tool, error) {
 	switch {
 	case len(schemas) > 1:
 		return Tool{}, fmt.Errorf("the tool %q is written in two forms", t.Name)
-	case toolcall.Canonical(t.Name) == "" || len(schemas) == 0 && t.Description == "":
+	case protocol.Canonical(t.Name) == "" || len(schemas) == 0 && t.Description == "":
 		return Tool{}, ErrCatalogue
 	}
 	for _, s := range schemas {
@@ -165,10 +165,10 @@ func Sorted(tools []Tool) ([]Tool, error) {
 	at := map[string]*Tool{}
 	for i := range tools {
 		t := &tools[i]
-		if other := at[toolcall.Canonical(t.Name)]; other != nil && other.sum != t.sum {
+		if other := at[protocol.Canonical(t.Name)]; other != nil && other.sum != t.sum {
 			return nil, fmt.Errorf("the tool %q is there twice, and not alike", t.Name)
 		}
-		at[toolcall.Canonical(t.Name)] = t
+		at[protocol.Canonical(t.Name)] = t
 	}
 	switch tools = slices.CompactFunc(tools, func(a, b Tool) bool { return a.Name == b.Name }); {
 	case len(tools) == 0:

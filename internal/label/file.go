@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // File is a file of labels: one tool a line, sorted as they came. A line that this program wrote ends in a sum of the
@@ -103,7 +103,7 @@ func (f *File) Set(t *Tool, l *policy.Tool) {
 func (f *File) find(name string) int {
 	return slices.IndexFunc(
 		f.lines,
-		func(l line) bool { return toolcall.Canonical(l.name) == toolcall.Canonical(name) },
+		func(l line) bool { return protocol.Canonical(l.name) == protocol.Canonical(name) },
 	)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/lineage"
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 var letter = []string{"to", "cc"}
@@ -18,7 +18,7 @@ var content = []string{"subject", "body", "text"}
 
 // alikeOf is for params as they come, valid or not.
 func alikeOf(params string, destinations, content []string) *lineage.Alike {
-	all, _ := (&toolcall.Call{Params: jsontext.Value(params)}).Values()
+	all, _ := (&protocol.Call{Params: jsontext.Value(params)}).Values()
 	return lineage.AlikeOf(all, destinations, content)
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/openclaw-verifier/verifier/cputest"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -82,7 +81,7 @@ func TestTraces(t *testing.T) {
 			for _, s := range c.Seen {
 				seen = append(seen, Seen{s.Source, key.Extract(s.Text)})
 			}
-			origins, all := NewIndex(seen, c.Call, key).Trace(values(t, string(c.Params)))
+			origins, all := NewIndex(seen, key).Trace(values(t, string(c.Params)))
 			got := map[string]string{}
 			for path, o := range origins {
 				got[path] = o.String()
@@ -110,10 +109,10 @@ func said(key Key, text string) []Seen {
 func TestWhileASecretIsReplacedBothKeysCount(t *testing.T) {
 	old, now := NewKey([]byte("old")), NewKey([]byte("new"))
 	params, seen := values(t, `{"to":"bob@example.com"}`), said(old, "bob@example.com")
-	if got, _ := NewIndex(seen, 1, now, old).Trace(params); got.At("to").From != session.FromUser {
+	if got, _ := NewIndex(seen, now, old).Trace(params); got.At("to").From != FromUser {
 		t.Errorf("with both keys: %v", got)
 	}
-	if got, _ := NewIndex(seen, 1, now).Trace(params); got.At("to").From != session.FromNowhere {
+	if got, _ := NewIndex(seen, now).Trace(params); got.At("to").From != FromNowhere {
 		t.Errorf("with the new one alone: %v", got)
 	}
 }
@@ -121,18 +120,18 @@ func TestWhileASecretIsReplacedBothKeysCount(t *testing.T) {
 // An argument beyond the bounds may have the same path as one that was looked at.
 func TestBeyondTheBoundsNothingIsWhollyTheUsers(t *testing.T) {
 	_, key := load(t)
-	x := NewIndex(said(key, "/home/ann"), 1, key)
+	x := NewIndex(said(key, "/home/ann"), key)
 	for what, c := range map[string]struct{ params, path string }{
 		"many arguments": {`{"x":"/home/ann","l":[` + strings.Repeat("1,", MaxArguments) + `1]}`, "x"},
 		"a long one":     {`{"x":"/home/ann` + strings.Repeat(" ", MaxChars) + `/etc/passwd"}`, "x"},
 		"many long ones": {`{"a":"` + strings.Repeat("x ", MaxChars/2) + `","x":"/home/ann"}`, "a"},
 	} {
-		if got, all := x.Trace(values(t, c.params)); all || got.At(c.path).From == session.FromUser {
+		if got, all := x.Trace(values(t, c.params)); all || got.At(c.path).From == FromUser {
 			t.Errorf("%s: %v of %+v", what, got.At(c.path), all)
 		}
 	}
 	got, _ := x.Trace(values(t, `{"a":"`+strings.Repeat("x ", MaxChars/2)+`","x":"bob"}`))
-	if got.At("x").From != session.FromNowhere {
+	if got.At("x").From != FromNowhere {
 		t.Errorf("what was not looked at is %s", got.At("x").From)
 	}
 }
@@ -232,7 +231,7 @@ func TestNoTextTakesLong(t *testing.T) {
 		all := values(t, string(params))
 		took := cputest.Time(func() {
 			returned := Seen{Source{Tool: "read", Level: taint.Local}, other.Extract(text)}
-			NewIndex(append(said(key, text), returned), 1, key, other).Trace(all)
+			NewIndex(append(said(key, text), returned), key, other).Trace(all)
 			AlikeOf(all, []string{"to"}, []string{"x"})
 		})
 		if took > 250*time.Millisecond {
@@ -259,12 +258,12 @@ func FuzzTrace(f *testing.F) {
 			return
 		}
 		all := values(t, string(params))
-		user, _ := NewIndex(said(key, text), 1, key).Trace(all)
-		if from := user.At("x").From; from == session.FromTool || from == session.FromNowhere {
+		user, _ := NewIndex(said(key, text), key).Trace(all)
+		if from := user.At("x").From; from == FromTool || from == FromNowhere {
 			t.Fatalf("the user's own words: %s", from)
 		}
-		tool, _ := NewIndex([]Seen{{Source{Tool: "read", Level: taint.Local}, got}}, 1, key).Trace(all)
-		if from := tool.At("x").From; from != session.FromTool && len(got) > 0 {
+		tool, _ := NewIndex([]Seen{{Source{Tool: "read", Level: taint.Local}, got}}, key).Trace(all)
+		if from := tool.At("x").From; from != FromTool && len(got) > 0 {
 			t.Fatalf("a tool's own words: %s", from)
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -20,11 +19,10 @@ type Source struct {
 	Tool   string      `json:"tool,omitzero"`
 	Origin string      `json:"origin,omitzero"` // where the tool had it from, for people: a host or a file
 	Level  taint.Level `json:"level"`
-	Call   int         `json:"call"`            // which call of the conversation returned it, counted by the caller
 	Secret bool        `json:"secret,omitzero"` // it came from a place where secrets are kept, or holds one
 }
 
-// compare puts what holds secrets last, then the less trusted source, of several the latest.
+// compare puts what holds secrets last, then the less trusted source.
 func (s Source) compare(other Source) int {
 	switch {
 	case s.Secret && !other.Secret:
@@ -32,7 +30,7 @@ func (s Source) compare(other Source) int {
 	case other.Secret && !s.Secret:
 		return -1
 	}
-	return cmp.Or(cmp.Compare(s.Level, other.Level), cmp.Compare(s.Call, other.Call))
+	return cmp.Compare(s.Level, other.Level)
 }
 
 // Seen is what is kept of one message or result.
@@ -44,21 +42,20 @@ type Seen struct {
 // Index finds fingerprints. Make it once for what a conversation has seen.
 type Index struct {
 	keys []Key
-	call int
 	user map[fingerprint]bool
 	tool map[fingerprint]Source
 }
 
-// NewIndex makes an index of what was seen before the call of that number. Keys are
-// those of the client: more than one while its secret is being replaced.
-func NewIndex(seen []Seen, call int, keys ...Key) *Index {
-	x := &Index{keys, call, map[fingerprint]bool{}, map[fingerprint]Source{}}
+// NewIndex makes an index of what was seen, oldest first. Keys are those of the client: more than one while its secret is
+// being replaced.
+func NewIndex(seen []Seen, keys ...Key) *Index {
+	x := &Index{keys, map[fingerprint]bool{}, map[fingerprint]Source{}}
 	for _, s := range seen {
 		for f := s.Fingerprints; len(f) >= printSize; f = f[printSize:] {
 			one := fingerprint(f[:printSize])
 			if s.User {
 				x.user[one] = true
-			} else if old, ok := x.tool[one]; !ok || s.compare(old) > 0 {
+			} else if old, ok := x.tool[one]; !ok || s.compare(old) >= 0 {
 				x.tool[one] = s.Source
 			}
 		}
@@ -69,8 +66,8 @@ func NewIndex(seen []Seen, call int, keys ...Key) *Index {
 // Trace says of each text and number of a call where it came from, and whether it
 // looked at all of them. Of two that have the same path, as in {"a.b": …} and
 // {"a": {"b": …}}, it says the worse.
-func (x *Index) Trace(params protocol.Values) (out session.Origins, all bool) {
-	out, all = session.Origins{}, true
+func (x *Index) Trace(params protocol.Values) (out Origins, all bool) {
+	out, all = Origins{}, true
 	left, arguments := MaxChars, 0 // no call takes longer
 	for i := range params {
 		v := &params[i]
@@ -84,8 +81,8 @@ func (x *Index) Trace(params protocol.Values) (out session.Origins, all bool) {
 		text, chars, cut := fold(v.Text, left)
 		left, all = left-chars, all && !cut
 		o := x.origin(text)
-		if cut && o.From == session.FromNothing {
-			o.From = session.FromNowhere
+		if cut && o.From == FromNothing {
+			o.From = FromNowhere
 		}
 		path := params.Path(i)
 		if old, ok := out[path]; !ok || o.Compare(old) < 0 {
@@ -93,8 +90,8 @@ func (x *Index) Trace(params protocol.Values) (out session.Origins, all bool) {
 		}
 	}
 	for path, o := range out {
-		if !all && o.From == session.FromUser { // what was not looked at may have the same path
-			out[path] = session.Origin{From: session.FromPart, Level: taint.Untrusted}
+		if !all && o.From == FromUser { // what was not looked at may have the same path
+			out[path] = Origin{From: FromPart, Level: taint.Untrusted}
 		}
 	}
 	return out, all
@@ -103,7 +100,7 @@ func (x *Index) Trace(params protocol.Values) (out session.Origins, all bool) {
 // origin says where a folded text came from. One token from a tool is enough. It is
 // the user's where it consists of tokens that the user wrote, and partly the user's
 // where there is something else besides.
-func (x *Index) origin(folded string) session.Origin {
+func (x *Index) origin(folded string) Origin {
 	var from Source // the worst tool
 	said, nowhere, besides, returned := false, false, strings.ContainsRune(folded, other), false
 	for chunk := range chunks(folded) {
@@ -122,18 +119,17 @@ func (x *Index) origin(folded string) session.Origin {
 	}
 	switch {
 	case returned:
-		return session.Origin{
-			From: session.FromTool, Level: from.Level, Tool: from.Tool, Place: from.Origin,
-			Ago: int64(max(0, x.call-from.Call)), Secret: from.Secret,
+		return Origin{
+			From: FromTool, Level: from.Level, Tool: from.Tool, Place: from.Origin, Secret: from.Secret,
 		}
 	case nowhere:
-		return session.Origin{From: session.FromNowhere, Level: taint.Untrusted}
+		return Origin{From: FromNowhere, Level: taint.Untrusted}
 	case said && !besides:
-		return session.Origin{From: session.FromUser, Level: taint.Owner}
+		return Origin{From: FromUser, Level: taint.Owner}
 	case said:
-		return session.Origin{From: session.FromPart, Level: taint.Untrusted}
+		return Origin{From: FromPart, Level: taint.Untrusted}
 	}
-	return session.Origin{From: session.FromNothing, Level: taint.Untrusted}
+	return Origin{From: FromNothing, Level: taint.Untrusted}
 }
 
 // find says where a token was seen, the user's messages first. Where it was not, its

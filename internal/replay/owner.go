@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/openclaw-verifier/verifier/approval"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
 // owner is the person at the desk. They know which call a question is about, and
@@ -30,7 +30,7 @@ func (o *owner) Ask(_ context.Context, r *approval.Request) (approval.Ruling, er
 	if p.injected {
 		return approval.Ruling{Denied: true, ByPerson: true, Ref: "REPLAY"}, nil
 	}
-	return approval.Ruling{Yes: true, Ref: "REPLAY"}, nil
+	return approval.Ruling{Yes: true, Whole: true, Ref: "REPLAY"}, nil
 }
 
 // begin and end say which call is being decided.
@@ -46,16 +46,19 @@ func (o *owner) end(request string) {
 	delete(o.plays, request)
 }
 
-// MarkUsed is of no interest: no yes is kept for later.
-func (*owner) MarkUsed(_, _, _ string) {}
+// Granted is none: a replay asks about everything.
+func (*owner) Granted(*store.Tx, *approval.Ask) *store.Grant { return nil }
 
-// Covers says that the owner's word still counts.
-func (*owner) Covers(string, approval.Ask) bool { return true }
+// Claim takes what the owner has just said.
+func (*owner) Claim(_ *store.Tx, _ *approval.Ask, _ string, heard *approval.Ruling) (approval.Ruling, bool, error) {
+	if heard == nil {
+		return approval.Ruling{}, false, nil
+	}
+	return *heard, heard.Yes, nil
+}
 
 // Abandon has nothing to take back: the owner answers at once.
-func (*owner) Abandon(context.Context, approval.Ending) error {
-	return nil
-}
+func (*owner) Abandon(context.Context, approval.Ending) error { return nil }
 
 // Tell does nothing: the owner reads no messages.
 func (*owner) Tell(context.Context, string) {}
@@ -64,17 +67,3 @@ func (*owner) Tell(context.Context, string) {}
 func (*owner) AnsweredElsewhere(context.Context, string, string, approval.Elsewhere) error {
 	return nil
 }
-
-// View says that nothing is paused.
-func (*owner) View(agent string) session.PauseView {
-	return session.PauseView{Agent: session.AgentScope(agent)}
-}
-
-// Changed has nothing to learn.
-func (*owner) Changed(context.Context, session.PauseView, [2]string) error { return nil }
-
-// Active is none: a replay asks about everything.
-func (*owner) Active(context.Context) ([]session.Grant, error) { return nil, nil }
-
-// UsedUp matters only where there is a standing consent.
-func (*owner) UsedUp(context.Context, string, string) bool { return false }

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/openclaw-verifier/verifier/approval"
+	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/replay"
+	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/store/sqlite"
 )
 
 const recorded = `{"id":"one","user":["Read it"],"attack":false,"utility":true,"calls":[{"tool":"web_fetch","params":{"url":"https://example.com"},"iteration":0,"result":"words"},{"tool":"exec","params":{"command":"ls"},"iteration":1},{"tool":"exec","params":{"command":"pwd"},"iteration":1}]}
@@ -27,7 +29,13 @@ func play(t *testing.T, sessions []replay.Session) replay.Report {
 
 func playWith(t *testing.T, c policy.Config, sessions []replay.Session) replay.Report {
 	t.Helper()
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "state.db"), sqlite.Options{})
+	backend, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := store.Open(t.Context(), store.Options{
+		Backend: backend, Key: replay.Key, Clients: func() []string { return []string{"replay"} }, Wait: time.Minute,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/approval"
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/toolcall"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -23,24 +24,20 @@ import (
 type Options struct {
 	Policy   *policy.Policy
 	Redactor *redact.Redactor
-	Store    Store                    // empty, and of no use afterwards
+	Store    *store.Store             // empty, and of no use afterwards
 	Visible  func(*approval.Ask) bool // whether a card shows all of a call
 	Progress func(done, of int)       // called now and then; may be nil
 }
 
-// Store is what a run needs of a store: also what the desk keeps there.
-type Store interface {
-	verifier.Store
-	approval.Store
-}
+// Key is what a replay's store is sealed with.
+var Key = hmac.Key("replayed: nothing of this is ever served")
 
 // Run plays the sessions and reports.
 func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
-	key := hmac.Key("replayed: nothing of this is ever served")
 	p := &player{o: o, owner: &owner{plays: map[string]*played{}}}
 	v, err := verifier.New(verifier.Options{
 		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
-		Store: o.Store, Record: p, Desk: p.owner, Pauses: p.owner, Grants: p.owner, Consents: p.owner, Visible: o.Visible, Key: key,
+		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: Key,
 		Settings: func() verifier.Settings { return verifier.Settings{Names: true} },
 	})
 	if err != nil {
@@ -166,23 +163,23 @@ func (o *outcome) count(c *Call, asked, allowed bool) {
 }
 
 // told is the call as an agent's runtime would send it.
-func told(name string, n int, s *Session, c *Call) (*toolcall.Call, error) {
+func told(name string, n int, s *Session, c *Call) (*protocol.Call, error) {
 	key := "agent:main:replay-" + name
-	messages := make([]toolcall.UserMessage, len(s.User))
+	messages := make([]protocol.UserMessage, len(s.User))
 	for i, text := range s.User {
-		messages[i] = toolcall.UserMessage{Text: text, SenderIsOwner: true}
+		messages[i] = protocol.UserMessage{Text: text, SenderIsOwner: true}
 	}
 	body, err := json.Marshal(map[string]any{
 		"version": 1, "timestamp": time.Now().UTC().Format(time.RFC3339), "requestId": fmt.Sprintf("%s.%d", name, n),
 		"tool": map[string]any{"name": c.Tool, "params": c.Params},
-		"context": toolcall.Context{
+		"context": protocol.Context{
 			SessionKey: key, RunID: key, Iteration: &c.Iteration, SenderID: "owner", SenderIsOwner: true, UserMessages: messages, WaitMs: 1,
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	call, err := toolcall.Decode(body)
+	call, err := protocol.Decode(body)
 	call.Client = key // what a client writes counts in its other conversations too: sessions share nothing
 	return &call, err
 }

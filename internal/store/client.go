@@ -123,8 +123,9 @@ func (t *Tx) Paused(agent string) *Pause {
 	return nil
 }
 
-// PausedSince reports whether an agent of the client was paused or resumed after a time.
-func (t *Tx) PausedSince(at time.Time) bool { return t.client.Paused.After(at) }
+// PausedSince reports whether an agent of the client was paused or resumed after a time, or so shortly before it that the
+// clocks of several processes can't say which came first.
+func (t *Tx) PausedSince(at time.Time) bool { return t.client.Paused.Add(slack).After(at) }
 
 // MarkUnseen notes that files of the client were written that no person has seen.
 func (t *Tx) MarkUnseen(by string) {

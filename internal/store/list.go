@@ -34,7 +34,8 @@ func listKey(client, list string, n byte) string {
 	return keyOf(client, list+hex.EncodeToString([]byte{n % lists}))
 }
 
-// relist puts something into its list until its Until, in the place of what it was there; out of it where that is over.
+// relist puts something into its list, in the place of what it was there; out of it where its Until is over. What nobody
+// has put anew stays listed for a while after its Until: someone has to tell people that it is over.
 func (t *Tx) relist(list string, one *listed) error {
 	sum := hash(one.Card + one.Key + one.Agent)
 	n, _ := hex.DecodeString(sum[:2]) // it is hex
@@ -47,7 +48,7 @@ func (t *Tx) relist(list string, one *listed) error {
 	if found != nil {
 		doc.Of = slices.DeleteFunc(slices.Clone(found.Of), func(o listed) bool {
 			same := o.Card == one.Card && o.Key == one.Key && o.Agent == one.Agent && o.Always == one.Always
-			return same || !o.Until.After(t.Now)
+			return same || !o.Until.Add(keepCard).After(t.Now)
 		})
 	}
 	if one.Until.After(t.Now) {
@@ -55,7 +56,7 @@ func (t *Tx) relist(list string, one *listed) error {
 	}
 	until := t.Now.Add(time.Minute)
 	for _, o := range doc.Of {
-		until = later(until, o.Until)
+		until = later(until, o.Until.Add(keepCard))
 	}
 	t.put(key, &doc, until)
 	return nil

@@ -67,6 +67,7 @@ type Request struct {
 	Body   [32]byte // of the request: another body under the same id is another request
 	Allow  bool
 	Denied bool
+	Waits  bool // it is not decided yet, and this process will
 	By     string
 	Keep   time.Duration
 }

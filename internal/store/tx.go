@@ -351,7 +351,7 @@ func (t *Tx) Request(id string) *Request {
 func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
 	key := t.requestKey(r.ID)
 	t.put(key, &decided{Body: r.Body, Allow: r.Allow, Denied: r.Denied, By: r.By}, t.Now.Add(r.Keep))
-	t.entry(key).once = true
+	t.entry(key).once = !r.Waits
 	for _, c := range []*Conversation{t.convs[0], t.C} {
 		if !c.Called && (r.Allow || r.Denied) { // else it is an event, and no call
 			c.Changed()

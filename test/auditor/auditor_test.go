@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor/auditortest"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -344,10 +344,6 @@ func TestH136TheAuditorNeverAnswersWhatTheOwnerWantsToBeAsked(t *testing.T) {
 	g.Allow(page(s))
 	g.Allow(call("read", `{"path":"~/.ssh/id_rsa"}`, s))
 	g.Deny(tell("hi", s))
-	r := asking("restart", "Tell Bob about it")
-	g.Allow(page(r))
-	g.Restart()
-	g.Deny(tell("hi", r)) // a secret may have been read
 }
 
 func TestH137TheAuditorReadsFileBodiesAndNoSecretInThem(t *testing.T) {

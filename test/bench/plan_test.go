@@ -17,7 +17,6 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // BenchmarkPlan says what planning a call costs, its walk over the params and redaction for the record included, in
@@ -49,7 +48,7 @@ func BenchmarkPlan(b *testing.B) {
 		{"10 KB write", "write", `{"path":"/home/ann/proj/main.go","content":` + strconv.Quote(body[:10_000]) + `}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			call, err := toolcall.Decode(
+			call, err := protocol.Decode(
 				[]byte(`{"version":1,"timestamp":"2026-11-19T00:00:00Z","requestId":"r","tool":{"name":"` +
 					c.tool + `","params":` + c.params +
 					`},"context":{"sessionKey":"agent:main:main","senderId":"1","senderIsOwner":true,` +

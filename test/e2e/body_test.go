@@ -19,7 +19,7 @@ func TestH12WhatIsNoCallIsDeniedAndRecordedAsSuch(t *testing.T) {
 		"H10 another case":  {`"tool":`, `"Tool":`, "not part of the protocol"},
 		"H11 invalid UTF-8": {"example.com", "ex\xffmple.com", "valid UTF-8"},
 		"H12 a null tool": {`"tool":{"name":"web_fetch","params":{"url":"https://example.com/page"}}`,
-			`"tool":null`, "tool must be an object."},
+			`"tool":null`, "tool is missing."},
 		"H13 too deeply nested": {`{"url":`, `{"a":` + strings.Repeat("[", 500_000) + `,"url":`,
 			"nested at most 100 levels"},
 	} {
@@ -51,8 +51,8 @@ func TestH55ArgumentsNeverShadowTheCall(t *testing.T) {
 		`"client":"other","command":"rm -rf /tmp/x"}`
 	held := g.Hold(gateway.Call{Tool: "exec", Params: shadow, ID: "shadowed", Context: stranger("x")})
 	card := g.Waits()
-	if len(card.Tools) != 1 || card.Tools[0] != "exec" || !strings.Contains(card.Text, "rm -rf /tmp/x") {
-		t.Errorf("the card asks about %q:\n%s", card.Tools, card.Text)
+	if card.Tool != "exec" || !strings.Contains(card.Text, "rm -rf /tmp/x") {
+		t.Errorf("the card asks about %q:\n%s", card.Tool, card.Text)
 	}
 	g.Refuse(card.Ref, "")
 	if a := <-held; a.Allowed() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -20,6 +20,13 @@ func shown(g *gateway.Gateway) string { return g.Screen.String() + g.Log.String(
 // unvouched is a run of which nothing is said: every acting call is asked about.
 func unvouched(session string) gateway.Context {
 	return gateway.Context{"sessionKey": "agent:main:" + session}
+}
+
+// fetched is a conversation of the owner that has read a page: a longer yes can be given there.
+func fetched(g *gateway.Gateway, session string) gateway.Context {
+	m := gateway.OwnerIn(session)
+	g.Allow(gateway.Fetch(m))
+	return m
 }
 
 // stranger is somebody else's message in a session of theirs.

@@ -30,13 +30,19 @@ func edit(g *gateway.Gateway, ref, params string) gateway.Verdict {
 	return g.AnswerTo(map[string]any{"ref": ref, "allow": true, "with": params})
 }
 
+// confirm is edit once the owner has read what changes.
+func confirm(g *gateway.Gateway, ref, params, word string) gateway.Verdict {
+	return g.AnswerTo(map[string]any{"ref": ref, "allow": true, "with": params, "confirm": word})
+}
+
 // editTwice is edit, confirmed.
 func editTwice(t *testing.T, g *gateway.Gateway, ref, params string) {
 	t.Helper()
-	if v := edit(g, ref, params); v.Kind != "wants the same again" {
+	v := edit(g, ref, params)
+	if v.Kind != "wants the same again" {
 		t.Fatalf("the change to %s is told %+v", params, v)
 	}
-	if v := edit(g, ref, params); v.Kind != "counted" {
+	if v := confirm(g, ref, params, v.Confirm); v.Kind != "counted" {
 		t.Fatalf("the change to %s again is told %+v", params, v)
 	}
 }
@@ -72,15 +78,16 @@ func TestAnEditedCallRunsAsThePersonWroteIt(t *testing.T) {
 			strings.Contains(v.Text, "timeout") {
 			t.Fatalf("the change is told %+v", v)
 		}
-		v = edit(g, ref, `{"command":"make test","timeout":60}`)
+		v = confirm(g, ref, `{"command":"make test","timeout":60}`, v.Confirm)
 		if v.Kind != "counted" || !strings.Contains(v.Text, "with other arguments") || strings.Contains(v.Text, "deploy") {
 			t.Fatalf("the change again is told %+v", v)
 		}
 		const runs = `"params":{"command":"make test","timeout":60}`
-		for what, a := range map[string]gateway.Answer{"the caller": <-held, "the same request again": g.Again(body)} {
-			if !a.Allowed() || !strings.Contains(a.Raw, runs) {
-				t.Errorf("%s reads %s", what, a.Raw)
-			}
+		if a := <-held; !a.Allowed() || !strings.Contains(a.Raw, runs) {
+			t.Errorf("the caller reads %s", a.Raw)
+		}
+		if a := g.Again(body); a.Allowed() { // the params are kept nowhere
+			t.Errorf("the same request again reads %s", a.Raw)
 		}
 		e := g.About("edited")[0]
 		if e.Decision != "allow" || e.By != "person" || e.Asked == "" || e.Asked == e.Digest || !strings.Contains(runs, string(e.Params)) {
@@ -147,6 +154,7 @@ func TestH506WhoMayNotAnswerCanNotEdit(t *testing.T) {
 	}
 	for range 2 {
 		g.As(alice, http.MethodPost, "/owner/answer", in, &v)
+		in["confirm"] = v.Confirm
 	}
 	if a := <-held; !a.Allowed() || !strings.Contains(a.Raw, "make test") {
 		t.Errorf("alice's change: %s", a.Raw)
@@ -193,7 +201,7 @@ func TestH509AnEditChangesArgumentsAndNothingElse(t *testing.T) {
 	}
 	unedited(t, g, "another tool", with(map[string]any{"tool": "gateway"}), "does not ask about this tool")
 	unedited(t, g, "an unknown member", with(map[string]any{"toolName": "gateway"}), "could not be read")
-	for _, more := range []map[string]any{{"minutes": 30}, {"turn": true}, {"like": true}, {"exactly": true, "minutes": 5}} {
+	for _, more := range []map[string]any{{"minutes": 30}, {"turn": true}, {"same": true}, {"exactly": true, "minutes": 5}} {
 		unedited(t, g, fmt.Sprint(more), with(more), "only be allowed once")
 	}
 	unedited(t, g, "a no with arguments", with(map[string]any{"allow": false}), "could not be read")
@@ -248,19 +256,14 @@ func TestH511TheAgentCanNotMakeAnEdit(t *testing.T) {
 		}
 	}
 	held := g.Hold(deploy(editable("d")))
-	card := g.Waits()
-	line := ".approve exec " + card.Code(t) + ` with {"command":"id"}`
-	for range 2 {
-		if v := relay(t, g, line, ann()); !strings.Contains(v.Text, "not through the agent's own chat") {
-			t.Errorf("a line that the agent's runtime passes on is told %+v", v)
-		}
+	line := ".approve exec " + g.Waits().Code(t) + ` with {"command":"id"}` // no typed line changes a call
+	if v := relay(t, g, line, ann()); v.Kind != "misunderstood" {
+		t.Errorf("a line that the agent's runtime passes on is told %+v", v)
 	}
-	for range 2 { // the owner's own line does it
-		g.Reply(line)
+	if v := g.Reply(line); v.Kind != "misunderstood" {
+		t.Errorf("the owner's own line is told %+v", v)
 	}
-	if a := <-held; !a.Allowed() || !strings.Contains(a.Raw, `"params":{"command":"id"}`) {
-		t.Errorf("the owner's own line: %s", a.Raw)
-	}
+	refused(t, g, held)
 }
 
 // What is hidden from the owner stays what it is when it is left alone; a mask that was moved, cut or added is refused,
@@ -301,7 +304,8 @@ func TestH512AMaskNeverRuns(t *testing.T) {
 	}
 	editTwice(t, g, ref, whole("alice", mask, "mine", list))
 	a := <-held
-	if want := `"params":` + whole("alice", secret, "mine", `["`+secret+`","x"]`); !strings.Contains(a.Raw, want) {
+	want := `"params":{"deep":{"apiKey":"mine","n":2},"list":["` + secret + `","x"],"to":"alice","token":"` + secret + `"}`
+	if !strings.Contains(a.Raw, want) {
 		t.Errorf("it runs %s, want %s", a.Raw, want)
 	}
 	for name, text := range outputs(t, g) {

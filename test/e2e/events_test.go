@@ -14,9 +14,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/provenance"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
@@ -226,12 +226,12 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 		}
 	}
 	entries := g.Entries()
-	want := []string{"to: came from web_fetch example.com 2 calls ago (untrusted)", "cc: you wrote it"}
+	want := []string{"to: came from web_fetch example.com (untrusted)", "cc: you wrote it"}
 	if i := slices.IndexFunc(entries, func(e record.Entry) bool { return slices.Equal(e.Origins, want) }); i < 0 {
 		t.Errorf("the record does not say where the arguments came from: %q", entries[len(entries)-1].Origins)
 	}
 	a := g.Takes(gateway.Event{Name: "before_response_emit", Context: m, About: `{"content":"done"}`})
-	if a.AppendFooter != "Informed by 1 web page; highest distrust: untrusted." {
+	if a.AppendFooter != "Informed by web_fetch example.com (untrusted)." {
 		t.Errorf("footer %q", a.AppendFooter)
 	}
 	g.Restart()
@@ -286,7 +286,7 @@ func TestTheRunningExampleIsDrawnAsItsAuthorsDid(t *testing.T) {
 	}
 }
 
-// Sources are listed once each, and no word of the owner's takes one out: only a reset lowers the level.
+// What made a conversation worse is listed, and no word of the owner's takes it out: only a reset lowers the level.
 func TestH21WhatCameInIsListedAndCounts(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
@@ -296,12 +296,11 @@ func TestH21WhatCameInIsListedAndCounts(t *testing.T) {
 	}
 	g.Takes(gateway.Returned(m, "web_fetch", `,"origin":"wiki.example"`)) // is of the same source
 	g.Send(read("a", gateway.With(m, "senderId", "9", "senderIsOwner", nil)))
-	ref := session.Conversation{Client: "default", Key: "agent:main:m"}.Ref()
+	ref := store.Name{Client: "default", Key: "agent:main:m"}.Ref()
 	g.Restart()
 	list := g.Reply(".sources " + ref)
 	for _, want := range []string{
-		`"web_fetch wiki.example"  untrusted  since`, `"web_fetch evil.example"  untrusted`,
-		`"someone other than the owner wrote"  external`, ref + " is at untrusted",
+		`"web_fetch wiki.example"  untrusted  at `, `"the owner wrote directly"  owner  at `, ref + " is at untrusted",
 	} {
 		if list.Kind != "told" || strings.Count(list.Text, want) != 1 {
 			t.Errorf("listed: %s", list.Text)

@@ -76,26 +76,27 @@ func TestH69AYesEndsWithItsGiversRight(t *testing.T) {
 	if v := says(g, annToken, map[string]any{"ref": first.Ref, "allow": true}); v.State != "approved" {
 		t.Fatalf("Ann is told %+v", v)
 	}
-	held := g.Hold(gateway.Sh("ls -l", unvouched("y")))
+	y := fetched(g, "y")
+	held := g.Hold(gateway.Sh("ls -l", y))
 	says(g, annToken, map[string]any{"ref": bob.Waits().Ref, "allow": true, "minutes": 30})
 	if a := <-held; !a.Allowed() {
 		t.Fatalf("the call got %s", a.Raw)
 	}
-	g.Allow(gateway.Sh("ls", unvouched("y")))
+	g.Allow(gateway.Sh("ls", y))
 	g.Reload(patient + withoutAnn)
-	if a := g.Send(gateway.Impatient(c)); a.Allowed() || !strings.Contains(a.Reason, "no longer counts") {
+	if a := g.Send(gateway.Impatient(c)); a.Allowed() {
 		t.Errorf("the retry got %s", a.Raw)
 	}
 	if v := says(g, bobToken, map[string]any{"ref": first.Ref, "allow": true}); v.Kind != "too late" {
 		t.Errorf("a late yes is told %+v", v)
 	}
-	g.Ask(gateway.Sh("ls -a", unvouched("y")))
+	g.Ask(gateway.Sh("ls -a", y))
 	g.Reload(patient + three)
-	g.Allow(gateway.Sh("ls -t", unvouched("y")))
+	g.Allow(gateway.Sh("ls -t", y))
 	g.Reload(patient + strings.Replace(three, annToken, "3d1f60b4c2a94e8d8c57b0a1f92e6d34", 1)) // a new token is the same person
-	g.Allow(gateway.Sh("ls -r", unvouched("y")))
+	g.Allow(gateway.Sh("ls -r", y))
 	g.Reload(patient + "approval: {approvals: 2}\n" + three)
-	g.Ask(gateway.Sh("ls -s", unvouched("y"))) // one yes is not enough any more
+	g.Ask(gateway.Sh("ls -s", y)) // one yes is not enough any more
 	before := g.Log.String()
 	g.Reload(patient + "approvers: [{name: Mal, telegram: 7}, " + ann1 + others + "]\n") // two people with one id
 	if after := strings.TrimPrefix(g.Log.String(), before); !strings.Contains(after, "not reloaded") {
@@ -114,7 +115,8 @@ func TestAnAgentSaysWhoIsAskedAndWhere(t *testing.T) {
 	agents := "agents: {main: {approvers: [Ann, Bob], channels: [telegram]}}\napproval: {approvals: 2}\n"
 	g := gateway.Start(t, patient+chats+three+agents)
 	eventually(t, "the gateway is ready", func() bool { status, _ := g.Ready(); return status == http.StatusOK })
-	held := g.Hold(gateway.Sh("date", gateway.With(unvouched("x"), "agentId", "main")))
+	g.Allow(gateway.Fetch(gateway.OwnerIn("x")))
+	held := g.Hold(gateway.Sh("date", gateway.With(gateway.OwnerIn("x"), "agentId", "main")))
 	m := message(t, s, "🔐")
 	_, ref, _ := strings.Cut(m.Text, "ref: ")
 	yes := map[string]any{"ref": ref[:4], "allow": true}
@@ -244,7 +246,8 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 				t.Errorf("%s in %v: %s", c.Tool, c.Context, a.Raw)
 			}
 		}
-		held := g.Hold(gateway.Sh("date", gateway.With(unvouched("x"), "runId", "run ghp_16C7e42F292c6912E7710c838347Ae178B4a")))
+		g.Allow(gateway.Fetch(gateway.OwnerIn("x")))
+		held := g.Hold(gateway.Sh("date", gateway.With(gateway.OwnerIn("x"), "runId", "run ghp_16C7e42F292c6912E7710c838347Ae178B4a")))
 		card := g.Waits()
 		if v := g.Reply(".pause"); v.Kind != "told" || !strings.Contains(v.Text, "All agents paused by owner") {
 			t.Fatalf("told %+v", v)
@@ -258,7 +261,7 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 		for _, c := range []gateway.Call{
 			gateway.Sh("date", main), gateway.Sh("date", gateway.OwnerIn("never-seen-before")), gateway.Sh("date", gateway.Context{}),
 			gateway.Fetch(main), {Tool: "message", Params: `{"text":"x"}`, Context: main}, {Tool: "gateway", Context: main},
-			gateway.Sh("date -u", unvouched("x")), // under a grant
+			gateway.Sh("date -u", gateway.OwnerIn("x")), // under a grant
 		} {
 			paused(c)
 		}
@@ -272,7 +275,7 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 			t.Error("the metrics do not show the pause")
 		}
 		g.Reply(".resume")
-		g.Allow(gateway.Sh("date -u", unvouched("x")))
+		g.Allow(gateway.Sh("date -u", gateway.OwnerIn("x")))
 
 		other := gateway.With(main, "sessionKey", "agent:other:main")
 		unnamed := gateway.With(main, "sessionKey", "main")
@@ -355,7 +358,7 @@ func TestAReloadChangesLimitsAndTimes(t *testing.T) {
 	old.At = time.Now().Add(-time.Minute)
 	g.Allow(old)
 	g.Reload("webhook: {hold: 1s, tolerance: 2s}\napproval: {maxMinutes: 7}\nlog: {level: debug}\n")
-	a := g.Deny(gateway.Sh("date", unvouched("x")))
+	a := g.Deny(gateway.Sh("ls", fetched(g, "x")))
 	if a.Took > 20*time.Second {
 		t.Errorf("the call was held for %s, want 1 s", a.Took)
 	}
@@ -375,34 +378,26 @@ func TestAReloadChangesLimitsAndTimes(t *testing.T) {
 	})
 }
 
-// A yes for calls like one is for the same recipients, and is given after it was said what it covers.
-func TestAllowLikeThis(t *testing.T) {
+// A yes for the same recipients covers no others, whatever else the call says.
+func TestAYesForTheSameRecipients(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
-	m := gateway.With(gateway.OwnerIn("like"), "sessionId", "s1")
+	m := gateway.With(gateway.OwnerIn("same"), "sessionId", "s1")
 	send := func(to, text string) gateway.Call {
 		params := fmt.Sprintf(`{"action":"send","target":%q,"text":%q}`, to, text)
 		return gateway.Call{Tool: "message", Params: params, Context: m}
 	}
 	g.Allow(gateway.Fetch(m))
-	g.Refuse(g.Ask(send("+15550100", "one")).Ref, "")
 	g.Ask(send("+15550100", "three"))
-	line := ".approve message " + g.Waits().Code(t) + " like 15"
-	const covers = `"message" to "action: send", "target: +15550100"`
-	if v := g.Reply(line); v.Kind != "told" || !strings.Contains(v.Text, covers) || !strings.Contains(v.Text, "1 DENIED") {
-		t.Fatalf("%+v", v)
-	}
-	if v := g.Reply(line[:len(line)-2] + "16"); v.Kind != "told" { // for longer than was shown
-		t.Errorf("%+v", v)
-	}
-	g.Waits()
-	if v := g.Reply(line); v.Kind != "counted" || !strings.Contains(v.Text, "like this for 15 minutes") {
+	const to = `only to "action: send", "target: +15550100"`
+	v := g.Reply(".approve message " + g.Waits().Code(t) + " same 15")
+	if v.Kind != "counted" || !strings.Contains(v.Text, "to the same recipients for 15 minutes, "+to) {
 		t.Fatalf("%+v", v)
 	}
 	g.Allow(send("+15550100", "three"))
 	g.Restart()
 	g.Allow(send("+15550100", "four"))
-	if list := g.Reply(".grants"); !strings.Contains(list.Text, `"message" only to "action: send", "target: +15550100"`) {
+	if list := g.Reply(".grants"); !strings.Contains(list.Text, `"message" `+to) {
 		t.Errorf("%s", list.Text)
 	}
 	const rest = `,"target":"+15550100","text":"x"`
@@ -412,19 +407,9 @@ func TestAllowLikeThis(t *testing.T) {
 		{Tool: "message", Params: `{"action":"broadcast"` + rest + `}`, Context: m},
 		{Tool: "message", Params: `{"action":"delete"` + rest + `}`, Context: m},
 		{Tool: "send_email", Params: `{"action":"send"` + rest + `}`, Context: m},
-		{Tool: "exec", Params: `{"command":"date"}`, Context: m}, // it goes nowhere
+		{Tool: "exec", Params: `{"command":"date > x"}`, Context: m},
 	} {
-		a := g.Ask(other)
-		for range 2 {
-			v := g.AnswerTo(map[string]any{"ref": a.Ref, "allow": true, "like": true})
-			if other.Tool == "exec" && v.Kind != "misunderstood" {
-				t.Errorf("what goes nowhere is told %+v", v)
-			}
-			if other.Tool != "exec" {
-				break // it was only said what it would cover
-			}
-		}
-		g.Refuse(a.Ref, "")
+		g.Refuse(g.Ask(other).Ref, "")
 	}
 	g.Allow(read("~/.ssh/id_rsa", m))
 	g.Ask(send("+15550100", "six")) // it could carry them out

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/channels/telegram/telegramtest"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 

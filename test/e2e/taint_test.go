@@ -5,22 +5,21 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/lineage"
-	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/session"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 
 // What a sequence of calls comes to is in test/hostile/sequences.txt. Here is what needs many at once, or what a
 // runtime tells.
 
-// Whoever allowed the fetch first, no exec may pass by policy behind it. The record's steps are the order in which
-// the store let the calls in.
+// Whoever allowed the fetch first, no exec may pass by policy behind it.
 func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
 	t.Parallel()
 	gateway.OnBoth(t, "approval: {maxPromptsPerHour: 1000}\n", func(t *testing.T, g *gateway.Gateway) {
@@ -28,16 +27,21 @@ func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
 		in := func(i int) gateway.Context { return gateway.OwnerIn(fmt.Sprint("race-", i%conversations)) }
 		start := make(chan struct{})
 		var wg sync.WaitGroup
+		var fetched [conversations]atomic.Bool
 		for _, i := range rand.Perm(goroutines) {
 			wg.Go(func() {
 				<-start
-				switch i / conversations % 4 {
+				switch after := fetched[i%conversations].Load(); i / conversations % 4 {
 				case 0:
 					g.Allow(gateway.Fetch(in(i)))
+					fetched[i%conversations].Store(true)
 				case 1: // one that is only told of
 					g.Notice(gateway.Fetch(in(i)))
+					fetched[i%conversations].Store(true)
 				default:
-					g.Send(gateway.Impatient(gateway.Sh("date", in(i))))
+					if a := g.Send(gateway.Impatient(gateway.Sh("date", in(i)))); a.Allowed() && after {
+						t.Error("exec passed after a fetch")
+					}
 				}
 			})
 		}
@@ -45,22 +49,6 @@ func TestH17NoExecPassesAfterAFetchInParallel(t *testing.T) {
 		wg.Wait()
 		for i := range conversations {
 			g.Ask(gateway.Sh("date", in(i)))
-		}
-		first := map[string]int64{}
-		for _, e := range g.Decided() {
-			if at, known := first[e.Session]; e.Tool == "web_fetch" && e.Decision == record.Allow &&
-				(!known || e.Step < at) {
-				first[e.Session] = e.Step
-			}
-		}
-		for _, e := range g.Decided() {
-			if e.Tool != "exec" || e.Decision != record.Allow {
-				continue
-			}
-			if e.Step >= first[e.Session] || e.Level != "owner" && e.Level != "local" {
-				t.Errorf("exec passed by %s at step %d, %s; the first fetch was step %d", e.By, e.Step, e.Level,
-					first[e.Session])
-			}
 		}
 	})
 }
@@ -97,7 +85,7 @@ func TestH18ReplaysAndOldCallsShedNoTaint(t *testing.T) {
 	late.At = time.Now().Add(-4 * time.Minute) // made before the fetch, sent after it
 	g.Ask(late)
 	g.Restart()
-	g.Deny(early) // an allow by the level alone, which this process does not remember: it would not be given now
+	g.Allow(early) // the store has it
 	g.Ask(gateway.Sh("id", gateway.OwnerIn("m")))
 	if a := g.Deny(gateway.Sh("date", gateway.With(gateway.OwnerIn("x"), "agentId", "other"))); a.Ref != "" {
 		t.Errorf("an agent that contradicts its session key is asked about: %s", a.Raw)
@@ -359,7 +347,7 @@ const (
 	jobB = "916e0fc5-6562-4ff3-8de9-9b602a896594"
 )
 
-func TestH162ATaintedJobIsTaintedAndNothingElse(t *testing.T) {
+func TestH162ATaintedConversationTaintsItsAgentsJobs(t *testing.T) {
 	t.Parallel()
 	gateway.OnBoth(t, "", func(t *testing.T, g *gateway.Gateway) {
 		runOf := func(job, run string) gateway.Context {
@@ -381,32 +369,21 @@ func TestH162ATaintedJobIsTaintedAndNothingElse(t *testing.T) {
 					`","sessionTarget":"isolated","payload":{"kind":"agentTurn","message":"x"}}}`,
 			}
 		}
-		made := func(c gateway.Call, job string) {
-			g.Takes(gateway.Returned(c.Context, "automations",
-				fmt.Sprintf(`,"toolCallId":%q,"jobId":%q`, c.Context["toolCallId"], job)))
-		}
-		own := adding("main", "call-0")
-		g.Allow(own)
-		made(own, jobB)
-		g.Allow(gateway.Fetch(gateway.OwnerIn("m")))
-		page := adding("m", "call-1")
-		g.Consented(page, 0)
-		g.Ask(gateway.Sh("date", begins(jobB, "0"))) // it may be this one, as long as nothing tells
-		made(page, jobA)
-		g.Ask(gateway.Sh("date", begins(jobA, "2")))
+		g.Allow(adding("main", "call-0"))
 		g.Allow(gateway.Sh("date", begins(jobB, "1")))
 		// H195: a start is good for one run; a webhook chooses its session key
 		g.Ask(gateway.Sh("date", runOf(jobB, "9")))
+		changed("started", jobB)
 		changed("finished", jobB)
 		g.Ask(gateway.Sh("date", runOf(jobB, "8")))
+		g.Allow(gateway.Fetch(gateway.OwnerIn("m")))
+		g.Consented(adding("m", "call-1"), 0)
+		g.Ask(gateway.Sh("date", begins(jobA, "2")))
+		g.Ask(gateway.Sh("date", begins(jobB, "3"))) // no job is told from another
 		g.Restart()
-		g.Ask(gateway.Sh("id", begins(jobA, "3")))
-		g.Allow(gateway.Sh("id", begins(jobB, "2")))
-		g.Consented(gateway.Call{ // H165: a tainted conversation that changes a job taints it
-			Tool: "automations", Params: `{"action":"update","jobId":"` + jobB +
-				`","job":{"payload":{"message":"y"}}}`, Context: gateway.OwnerIn("m"),
-		}, 0)
-		g.Ask(gateway.Sh("id", begins(jobB, "3")))
+		g.Ask(gateway.Sh("id", begins(jobB, "4")))
+		g.Reply(".reset-trust " + store.Jobs("default", "main").Ref())
+		g.Allow(gateway.Sh("id", begins(jobB, "5")))
 	})
 }
 
@@ -459,7 +436,7 @@ func TestH170ASessionThatEndsTakesItsOpenQuestionBack(t *testing.T) {
 
 func TestH21OnlyTheOwnersResetLowersALevelAndUnderStrictNothingDoes(t *testing.T) {
 	t.Parallel()
-	ref := session.Conversation{Client: "default", Key: "agent:main:m"}.Ref()
+	ref := store.Name{Client: "default", Key: "agent:main:m"}.Ref()
 	g := gateway.Start(t, "")
 	g.Allow(gateway.Fetch(gateway.OwnerIn("m")))
 	if v := g.Reply(".reset-trust " + ref); v.Kind != "told" || !strings.Contains(v.Text, "forgotten") {
@@ -475,7 +452,7 @@ func TestH21OnlyTheOwnersResetLowersALevelAndUnderStrictNothingDoes(t *testing.T
 	strict := gateway.Start(t, "profile: strict\n")
 	strict.Allow(gateway.Fetch(gateway.OwnerIn("m")))
 	if v := strict.Reply(".reset-trust " + ref); v.Kind != "misunderstood" ||
-		!strings.Contains(v.Text, "never lowered") {
+		!strings.Contains(v.Text, "never lowers") {
 		t.Errorf("under strict the owner is told %+v", v)
 	}
 	strict.Ask(gateway.Sh("date", gateway.OwnerIn("m")))

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/test/gateway"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // The odd signatures, paths and methods themselves are rows of test/hostile/transport.txt.
@@ -312,7 +312,7 @@ func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")
 	long := func(n int) []byte { return read(strings.Repeat("x", n), gateway.OwnerIn("main")).Body() }
-	for _, size := range []int{toolcall.MaxBody, 8 * toolcall.MaxBody} {
+	for _, size := range []int{protocol.MaxBody, 8 * protocol.MaxBody} {
 		body := long(size)
 		status, text := g.Request(http.MethodPost, "/verify", body, hmac.RequestHeader, g.Sign(body))
 		if status != http.StatusOK || !strings.Contains(text, `"decision":"deny"`) ||
@@ -323,7 +323,7 @@ func TestH08ABodyOverTheCapIsDeniedAndNotJudged(t *testing.T) {
 	if n := len(g.Decided()); n != 0 {
 		t.Errorf("%d decisions are in the record: anyone could fill the disk", n)
 	}
-	if a := g.Again(long(toolcall.MaxBody - len(long(0)) - 64)); !a.Allowed() {
+	if a := g.Again(long(protocol.MaxBody - len(long(0)) - 64)); !a.Allowed() {
 		t.Errorf("just below the cap: %d %.200s", a.Status, a.Raw)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/config"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 )
 
 // Gateway is a running gateway.

@@ -15,15 +15,15 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 )
 
 // Card is one waiting card as the owner sees it.
 type Card struct {
-	Ref     string   `json:"ref"`
-	Tools   []string `json:"tools"`
-	Session string   `json:"session"`
-	Text    string   `json:"text"`
+	Ref     string `json:"ref"`
+	Tool    string `json:"tool"`
+	Session string `json:"session"`
+	Text    string `json:"text"`
 }
 
 // Code is what the owner would type.
@@ -73,10 +73,11 @@ func (g *Gateway) Waits() Card {
 
 // Verdict is the reply to an answer.
 type Verdict struct {
-	Status int    `json:"-"`
-	Kind   string `json:"kind"`
-	State  string `json:"state"`
-	Text   string `json:"text"`
+	Status  int    `json:"-"`
+	Kind    string `json:"kind"`
+	State   string `json:"state"`
+	Text    string `json:"text"`
+	Confirm string `json:"confirm"`
 }
 
 // Approve says yes to a card, once or for minutes.

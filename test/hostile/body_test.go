@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/toolcall"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 var (
@@ -65,7 +65,7 @@ func TestBody(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, r := range all {
-		c, err := toolcall.Decode(r.body(t))
+		c, err := protocol.Decode(r.body(t))
 		if r.verdict == "allow" {
 			if err != nil || r.setting == "params" && (c.Tool != "read" || !c.Context.SenderIsOwner) {
 				t.Errorf("%s: %s: got %+v, %v", r.at, r.why, c, err)
@@ -73,7 +73,7 @@ func TestBody(t *testing.T) {
 			continue
 		}
 		_, says, _ := strings.Cut(r.why, " ")
-		malformed, is := errors.AsType[*toolcall.Malformed](err)
+		malformed, is := errors.AsType[*protocol.Malformed](err)
 		if !is || !strings.Contains(malformed.Reason, says) {
 			t.Errorf("%s: %.200s\n\tgot %v, want %q", r.at, r.input, err, says)
 		} else if strings.Contains(malformed.Reason, "canary") || len(malformed.Reason) > 120 {

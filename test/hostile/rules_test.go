@@ -15,10 +15,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/session"
 	"github.com/openclaw-verifier/verifier/taint"
-	"github.com/openclaw-verifier/verifier/toolcall"
 )
 
 // row is one line of a file.
@@ -102,18 +101,18 @@ var levels = map[string]taint.Level{
 }
 
 // call makes of a row what the policy judges.
-func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile string) {
+func (r *row) call(t *testing.T) (c *protocol.Call, view policy.View, profile string) {
 	t.Helper()
-	view = session.View{Level: taint.Owner, Step: 1, Version: 1, Workspace: session.AllSeen, Secrets: session.HoldsNone}
-	c = &toolcall.Call{Client: "default", RequestID: "r", Context: toolcall.Context{
+	view = policy.View{Level: taint.Owner, Seen: true}
+	c = &protocol.Call{Client: "default", RequestID: "r", Context: protocol.Context{
 		AgentID: "main", SessionKey: "agent:main:main", SenderID: "1", SenderIsOwner: true,
 	}}
 	for _, word := range strings.Fields(r.setting) {
 		switch word {
 		case "unseen":
-			view.Workspace = "7C9A5D2E"
+			view.Seen, view.Mark = false, "7C9A5D2E"
 		case "secret":
-			view.Secret, view.Secrets = ".env", session.Holds
+			view.Secret = ".env"
 		case "bears":
 			view.Bears = true
 		case "claude", "codex", "gemini", "opencode":
@@ -167,6 +166,6 @@ func (r *row) call(t *testing.T) (c *toolcall.Call, view session.View, profile s
 	if params == "" {
 		params = "{}"
 	}
-	c.Tool, c.Sent, c.Params = toolcall.Canonical(name), name, jsontext.Value(params)
+	c.Tool, c.Sent, c.Params = protocol.Canonical(name), name, jsontext.Value(params)
 	return c, view, profile
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/push/pushtest"
-	"github.com/openclaw-verifier/verifier/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 	"github.com/openclaw-verifier/verifier/web/webtest"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 )
 

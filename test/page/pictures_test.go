@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/store/redistest"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
 	"github.com/openclaw-verifier/verifier/web/webtest"
 )
@@ -73,7 +73,6 @@ func TestPicturesOfThePage(t *testing.T) {
 	p.shoot("empty")
 	p.work()
 	p.questions()
-	p.list()
 	for view, path := range map[string]string{"history": "history", "record": "record", "grants": "grants"} {
 		s.open(p.tab, path)
 		p.shoot(view)
@@ -145,27 +144,6 @@ func (p *photographer) questions() {
 	}
 	for _, h := range held {
 		<-h
-	}
-}
-
-// list shows a list of calls with one call behind it.
-func (p *photographer) list() {
-	var refs []string
-	for i := range 5 { // five cards are open by default; the next calls share one
-		refs = append(refs, p.Ask(gateway.Sh(fmt.Sprintf("echo %d", i), inGroup("m"))).Ref)
-	}
-	p.Ask(gateway.Sh("make install PREFIX=/usr/local", inGroup("m")))
-	p.Ask(gateway.Sh("make clean", inGroup("m")))
-	cards := p.Waiting(6)
-	for _, ref := range refs {
-		p.Refuse(ref, "")
-	}
-	p.Ask(gateway.Sh("curl -d @notes.txt https://example.com/upload", inGroup("m")))
-	p.open(p.tab, "")
-	p.tab.Text("Allow all 2")
-	p.shoot("list")
-	for _, c := range append(cards, p.Pending()...) {
-		p.Refuse(c.Ref, "")
 	}
 }
 

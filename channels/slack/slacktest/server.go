@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -139,7 +140,7 @@ func (c *changes) id(prefix string) string {
 // ts makes the time that names a message. The lock is held.
 func (c *changes) ts() string {
 	c.nextID++
-	return fmt.Sprintf("1700000000.%06d", c.nextID)
+	return fmt.Sprintf("%d.%06d", time.Now().Unix(), c.nextID)
 }
 
 // DirectWith is the direct message between a person and the app.

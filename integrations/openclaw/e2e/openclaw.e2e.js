@@ -164,7 +164,7 @@ test("H130 the model's calls are counted, and the eleventh of a run asks whether
 test("H131 what the gateway has to say of a run stands under the agent's answer", patient, async () => {
 	const answer = rig.script(`${fetchPage()}\n${exec("touch after-a-page")}`);
 	const card = await rig.denied();
-	assert.match(await answer, /Denied by the owner[^]*\n\n⚠️ Informed by 1 web page/);
+	assert.match(await answer, /Denied by the owner[^]*\n\n⚠️ Informed by web_fetch/);
 	await rig.reset(card);
 });
 
