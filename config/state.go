@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
@@ -106,7 +104,7 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: a program that reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("address"), s.path(configPath), s.path(pausesFile), s.path(passkeysFile), s.path(devicesFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("address"), s.path(configPath), s.path(passkeysFile), s.path(devicesFile),
 	}
 }
 
@@ -319,32 +317,4 @@ func (s *State) optional(name string) (string, error) {
 // keep replaces a file whole, and makes sure that it is on the disk.
 func (s *State) keep(name, text string) error {
 	return errors.Join(s.replace(name, text), wholefile.SyncDir(s.dir))
-}
-
-const pausesFile = "pauses"
-
-// Pauses are the owner's words about pauses as this machine last knew them: what
-// vanishes from the store meanwhile is remembered here.
-func (s *State) Pauses() (map[string]string, error) {
-	text, err := s.read(pausesFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var words map[string]string
-	if err := json.Unmarshal([]byte(text), &words); err != nil {
-		return nil, &StateError{s.path(pausesFile), "is damaged", "remove it, then say `verifier pause` again for whatever is to stay paused"}
-	}
-	return words, nil
-}
-
-// KeepPauses remembers them.
-func (s *State) KeepPauses(words map[string]string) error {
-	text, err := json.Marshal(words, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	return s.keep(pausesFile, string(text)+"\n")
 }
