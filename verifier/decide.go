@@ -65,7 +65,6 @@ type found struct {
 	judged  bool
 	start   start
 	view    policy.View
-	looked  time.Time // by this process' clock
 	after   taint.Level
 	sources []string // the tools whose results need caution
 	side    *side    // what was said and brought, where it was read
@@ -108,7 +107,7 @@ func (v *Verifier) decide(ctx context.Context, e *evaluation) Decision {
 	if e.by == byPerson && e.verdict.AtCap {
 		v.runs.answered(e, true)
 	}
-	if err := v.record(ctx, e, nil); err != nil {
+	if v.record(ctx, e, nil) != nil {
 		return Decision{Reason: reasonRecord}
 	}
 	return d
@@ -154,7 +153,7 @@ func (v *Verifier) seek(ctx context.Context, e *evaluation) *denial {
 // begins anew each time. An allow is committed with all that it changes, a deny with the request; a call that needs
 // someone's consent changes nothing but what the start of its run brings in.
 func (v *Verifier) judge(t *store.Tx, e *evaluation) error {
-	e.found = found{looked: time.Now(), view: policy.View{Now: t.Now}}
+	e.found = found{view: policy.View{Now: t.Now}}
 	before := t.Request(requestID(e.call))
 	if before != nil && before.Body != e.call.Body {
 		e.no = deny("conflict", reasonConflict)
