@@ -119,6 +119,11 @@ func dies(t *testing.T, l *lab, n int, before bool) bool {
 	}
 	if recorded[key+"no"] || recorded[key+"ran"] && !approved {
 		t.Errorf("%s: the record holds an allow that nobody approved", where)
+		for _, e := range l.record.entries {
+			if strings.HasPrefix(e.RequestID, key) {
+				t.Logf("%+v", e)
+			}
+		}
 	}
 	after := l.start(t, nil)
 	defer after.end()

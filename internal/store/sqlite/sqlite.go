@@ -154,8 +154,10 @@ func (b *Backend) prepare(ctx context.Context) error {
 }
 
 // Get implements store.Backend.
-func (b *Backend) Get(ctx context.Context, keys ...string) (docs []store.Doc, now time.Time, err error) {
-	err = b.ask(ctx, func(ctx context.Context, at time.Time) (err error) {
+func (b *Backend) Get(ctx context.Context, keys ...string) ([]store.Doc, time.Time, error) {
+	var docs []store.Doc
+	var now time.Time
+	err := b.ask(ctx, func(ctx context.Context, at time.Time) (err error) {
 		docs, now = make([]store.Doc, len(keys)), at
 		for i, key := range keys {
 			if docs[i], err = b.read(ctx, key, at); err != nil {
