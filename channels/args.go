@@ -101,13 +101,13 @@ func (c *call) isMain(m arg) bool {
 
 func (c *call) safe(s string, f Form) string {
 	text, r := Safe(s, f)
-	c.seen.Report.add(r)
+	c.seen.add(r)
 	return text
 }
 
 func (c *call) name(s string, r *room) string {
 	text, report := name(s, r.name)
-	c.seen.Report.add(report)
+	c.seen.add(report)
 	return text
 }
 

@@ -129,8 +129,11 @@ func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides
 // loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error under
 // strict.
 func (b *builder) loosened(path, what string, levels []taint.Level) {
-	names := strings.ReplaceAll(strings.Trim(fmt.Sprint(slices.Compact(levels)), "[]"), " ", ", ")
-	text := what + " would permit more at " + names + " than a more trusted level, and it never gets more"
+	var names []string
+	for _, l := range slices.Compact(levels) {
+		names = append(names, l.String())
+	}
+	text := what + " would permit more at " + strings.Join(names, ", ") + " than a more trusted level, and it never gets more"
 	if b.profile.strict {
 		b.fail(path, text+"; the profile strict refuses that")
 		return

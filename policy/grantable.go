@@ -9,8 +9,8 @@ import (
 // removeParticipant. A word begins after what is no letter, or with a capital, and no small letter goes on with it.
 var destructive = func() *regexp.Regexp {
 	words := strings.Fields("Delete Remove Purge Wipe Destroy Uninstall Reset Kill Ban Kick Unsend")
-	any := "(?:" + strings.Join(words, "|") + ")"
-	return regexp.MustCompile(`(?:^|\PL)(?i:` + any + `)(?:\P{Ll}|$)|` + any + `(?:\P{Ll}|$)`)
+	one := "(?:" + strings.Join(words, "|") + ")"
+	return regexp.MustCompile(`(?:^|\PL)(?i:` + one + `)(?:\P{Ll}|$)|` + one + `(?:\P{Ll}|$)`)
 }()
 
 // saysMore reports whether a text is more than what is said: a line of it begins with MEDIA:, after which OpenClaw

@@ -74,7 +74,8 @@ func (pl *Plan) GoesOn() int {
 
 // atCap says that the run is at its cap, if it is.
 func (j *judgement) atCap() {
-	l, rule, text, mode := &j.loop, "run-cap", "", max(j.out.Mode, j.loop.mode)
+	l, rule, mode := &j.loop, "run-cap", max(j.out.Mode, j.loop.mode)
+	var text string
 	switch {
 	case l.over:
 		rule, text = "iterations", fmt.Sprintf("The model was called %d times in this run, and your limit is %d.",

@@ -307,6 +307,8 @@ const (
 var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands, ofDevice}
 
 // secretIn is the place where secrets are kept that a command names; "" where it names none.
+//
+//nolint:gocognit // one question after the other
 func (g *ground) secretIn(line *command.Line) string {
 	for _, words := range line.Commands {
 		if showsEnvironment(words) {

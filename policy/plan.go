@@ -103,7 +103,8 @@ func (pl *Plan) onlyLooks() {
 // keeps says which secrets a call reads, which it gives away, and whether a lasting grant may cover it. Where it errs,
 // the owner is asked once more.
 func (pl *Plan) keeps(s *said) {
-	r, action, found := pl.rule, s.top("action"), ""
+	r, action := pl.rule, s.top("action")
+	var found string
 	switch {
 	case pl.Line == nil:
 		found = s.secretGiven(r)

@@ -128,7 +128,7 @@ func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose
 	for _, lvl := range taint.All() {
 		s, named := l.first(f, lvl)
 		r.Modes[lvl], r.why[lvl] = s.Mode, []Step{s}
-		asks[lvl] = s.Mode != allow && s.Rule != "taintPolicy" || lvl > 0 && asks[lvl-1]
+		asks[lvl] = s.Mode != allow && s.Rule != "taintPolicy" || lvl > 0 && asks[lvl-1] //nolint:gosec // lvl > 0
 		if lvl >= b.from && !named && (f.sink && !f.safe || b.profile.strict && f.strictSink) {
 			escalated[lvl] = confirm
 		}

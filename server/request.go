@@ -185,7 +185,7 @@ const (
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Header()["Content-Type"] = []string{kind}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // JSON or plain text, as its Content-Type says; a caller that has gone needs no answer
+	_, _ = w.Write(body) // a caller that has gone needs no answer
 }
 
 func plain(w http.ResponseWriter, status int, text string) { write(w, status, textType, []byte(text)) }

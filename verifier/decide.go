@@ -237,7 +237,7 @@ func (v *Verifier) consented(t *store.Tx, e *evaluation) error {
 	if e.verdict.Mode == taint.Confirm && !e.wasEdited() {
 		g := v.o.Desk.Granted(t, e.ask)
 		e.always = g != nil && !slices.ContainsFunc(t.C.Grants, func(o store.Grant) bool { return o.ID == g.ID })
-		if g != nil && !(e.always && audited) {
+		if g != nil && (!e.always || !audited) {
 			e.by, e.grant = ByGrant, g
 			return nil
 		}

@@ -74,7 +74,7 @@ func sender(x *protocol.Context) string {
 // renews takes in what an event tells of new beginnings. It reports whether a run is the first of one.
 func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 	f, x := &t.C.Fresh, &e.Call.Context
-	if t.C.Name.Key != x.SessionKey || !isRenewable(&e.Call) || strict {
+	if t.C.Key != x.SessionKey || !isRenewable(&e.Call) || strict {
 		return false
 	}
 	switch e.Name { //nolint:exhaustive // the others tell nothing of it

@@ -198,7 +198,7 @@ func (v *Verifier) hear(ctx context.Context, t *store.Tx, h *event) (err error) 
 	if err := keepSeen(t, said, brought, h.anew); err != nil {
 		return err
 	}
-	switch h.event.Name { //nolint:exhaustive // the others change something
+	switch h.event.Name {
 	case protocol.LoopIterationStart, protocol.LoopIterationEnd, protocol.BeforeLLMCall, protocol.AfterLLMCall, protocol.SessionStart:
 	default:
 		t.Decide(store.Request{ID: requestID(h.call), Body: h.call.Body, By: string(h.event.Name), Keep: h.settings.Keep})

@@ -40,7 +40,7 @@ func (v *Verifier) enter(t *store.Tx, c *protocol.Call, by policy.Initiator, bir
 		}
 	}
 	s.conversation, s.id = t.C.Name, x.SessionID
-	switch s.child = t.C.Name.Key != x.SessionKey; {
+	switch s.child = t.C.Key != x.SessionKey; {
 	case s.child && policy.IsSubagent(x.SessionKey): // after the owner's /new it belongs to where its parent's run does
 		s.sees = t.Under
 	case s.child:

@@ -105,6 +105,8 @@ func replied(format string, of ...any) Outcome {
 const mostReason, mostCalled = 500, 40
 
 // count puts a person's vote on a card.
+//
+//nolint:gocognit // one vote, read from top to bottom
 func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer) (out Outcome, err error) {
 	vote := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, Reason: an.harmless(a.Reason, mostReason)}
 	if an.terms().bare[a.ID] { // anyone can choose what the platform calls them, so that nothing is decided by it

@@ -169,12 +169,12 @@ func (o *Options) fill() {
 
 // Stop ends every wait and takes no more questions. Cards stay where they are: they can be answered until they
 // expire, for one retry.
-func (d *Desk) Stop() { d.asker.stop() }
+func (d *Desk) Stop() { d.stop() }
 
 // Close stops the desk and waits for its goroutines. Ask and Answer must not be called any more.
 func (d *Desk) Close() {
 	d.Stop()
-	d.asker.wg.Wait()
+	d.wg.Wait()
 }
 
 // note records what does not hold anything up; a failure shows in health.

@@ -208,6 +208,8 @@ func (as *asker) Abandon(ctx context.Context, e Ending) error {
 
 // takeAll takes back the open cards of a conversation and the yeses that no call has used, of those that are meant,
 // with whatever else changes it.
+//
+//nolint:gocognit // one look at each open card
 func (sh *shows) takeAll(ctx context.Context, n store.Name, why string, meant func(*Card) bool,
 	also func(t *store.Tx) error) error {
 	var taken []*Card

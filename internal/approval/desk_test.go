@@ -239,7 +239,7 @@ func (r *rig) claim(q *approval.Request, h *approval.Ruling) (said approval.Ruli
 			by = "grant"
 			return nil
 		}
-		claimed := false
+		var claimed bool
 		if said, claimed, err = r.Claim(t, &q.Ask, q.ID, h); claimed {
 			by = "yes"
 		}

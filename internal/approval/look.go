@@ -88,7 +88,7 @@ func (sh *shows) expire(ctx context.Context, id string) {
 	if err != nil || c.State != Open || c.at(now) != Expired {
 		return
 	}
-	c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) error {
+	c, err = sh.change(ctx, c, func(_ *store.Tx, c *Card) error {
 		if c.State != Open {
 			return errUnchanged
 		}

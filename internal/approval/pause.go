@@ -79,7 +79,7 @@ func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcom
 		return Outcome{Text: "The store can't be reached. The pause may still hold; say it again."}, err
 	}
 	text := fmt.Sprintf("%s resumed by %s (%s).", whom(ps.o.Hide(agent)), person, via)
-	if agent != "" && binds(ps.core.pauses(), agent) {
+	if agent != "" && binds(ps.pauses(), agent) {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
 	ps.Tell(ctx, text)
@@ -99,12 +99,12 @@ func whom(agent string) string {
 }
 
 // List gives the pauses that hold, as they were read last.
-func (ps *Pauses) List() []store.Pause { return ps.core.pauses() }
+func (ps *Pauses) List() []store.Pause { return ps.pauses() }
 
 // Text says what is paused and by whom; nothing if nothing is.
 func (ps *Pauses) Text() string {
 	var lines []string
-	for _, p := range ps.core.pauses() {
+	for _, p := range ps.pauses() {
 		lines = append(lines, fmt.Sprintf("PAUSED: %s, by %s since %s UTC. `.resume` lifts it.",
 			whom(ps.o.Hide(p.Agent)), p.By, p.At.UTC().Format(time.DateTime)))
 	}

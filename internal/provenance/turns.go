@@ -148,6 +148,8 @@ func Draw(
 const earlier = time.Hour
 
 // collect reads the entries of a turn. Those of the same run that another gateway named are of it.
+//
+//nolint:gocognit // one look at each line
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, cut bool, err error) {
 	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
 	if err != nil || len(id) != idLen {

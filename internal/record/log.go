@@ -287,7 +287,7 @@ func (w *writer) add(texts ...[]byte) error {
 // inPlace checks that the file is where it was, and ends with the last line.
 func (w *writer) inPlace() error {
 	mine, errMine := w.disk.Stat()
-	there, errThere := os.Lstat(w.at)
+	there, errThere := os.Lstat(w.at) //nolint:gosec // the owner's config says where the record is
 	if errMine != nil || errThere != nil || !os.SameFile(mine, there) ||
 		mine.Size() < w.size || mine.Size() > w.size && !w.torn {
 		return ErrGone
@@ -338,7 +338,8 @@ func (w *writer) begin() error {
 	if err := w.own(Entry{Kind: KindBegin, Begin: &Begin{format, w.id, w.number, w.mac}}); err != nil || !w.o.SyncEach {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
+	// The file's name has to survive a power cut like its lines.
+	dir, err := os.Open(filepath.Dir(w.at)) //nolint:gosec // the owner's config says where the record is
 	if err != nil {
 		return err
 	}
@@ -364,7 +365,7 @@ func (w *writer) thin(keep int) {
 	for _, path := range files[:max(0, len(files)-1-keep)] {
 		_, n := Base(path)
 		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
-		if w.own(gone) != nil || os.Remove(path) != nil {
+		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // as above
 			return
 		}
 	}

@@ -448,7 +448,7 @@ func TestH46ADiskThatHangsIsToldInTime(t *testing.T) {
 		runtime.Gosched()
 	}
 	go func() {
-		for range f.began { //nolint:revive // it is only to go on
+		for range f.began {
 		}
 	}()
 	close(f.gate)

@@ -109,7 +109,7 @@ func (t *Tx) putClient() {
 	key := keyOf(t.of, "client")
 	t.put(key, t.client, time.Time{})
 	if e := t.entry(key); e.known.version == "" {
-		e.least = uint64(max(0, t.Now.UnixMilli())) //nolint:gosec // not negative
+		e.least = uint64(max(0, t.Now.UnixMilli()))
 	}
 }
 

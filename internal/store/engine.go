@@ -51,6 +51,9 @@ func (e *engine) within(ctx context.Context, wait time.Duration, run func(t *Tx)
 	return e.attempt(ctx, run)
 }
 
+// attempt runs until what a run rests on holds.
+//
+//nolint:gocognit // one loop, with the lock that later runs take
 func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 	var alone chan struct{}
 	defer func() {

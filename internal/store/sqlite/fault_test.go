@@ -61,7 +61,7 @@ func allow(s *store.Store, i int) (met bool, err error) {
 	err = s.Update(context.Background(), store.Name{Client: "laptop", Key: fmt.Sprint(i % 5)}, func(t *store.Tx) error {
 		id := fmt.Sprint("r", i)
 		met = t.Request(id) != nil
-		t.C.Raise("", taint.Level(i%taint.Levels), "x", t.Now) //nolint:gosec // one of six
+		t.C.Raise("", taint.Level(i%taint.Levels), "x", t.Now)
 		t.Decide(store.Request{ID: id, Allow: true, By: strings.Repeat("x", 200), Keep: time.Hour})
 		return nil
 	})
@@ -166,7 +166,7 @@ func TestOthersCannotReadIt(t *testing.T) {
 		}
 	}
 	must(t, s.Close())
-	must(t, os.Chmod(path, 0o644)) //nolint:gosec // that is the point
+	must(t, os.Chmod(path, 0o644))
 	if _, err := sqlite.Open(t.Context(), path, nil); !errors.Is(err, store.ErrExposed) {
 		t.Errorf("opened a file that others can read: %v", err)
 	}

@@ -114,7 +114,7 @@ func (b *Backend) start(ctx context.Context, path string) (err error) {
 			"(SELECT key FROM documents WHERE until_ms > 0 AND until_ms <= ? ORDER BY until_ms LIMIT 200)",
 	} {
 		if err == nil {
-			*stmt, err = b.conn.PrepareContext(ctx, text)
+			*stmt, err = b.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // Close closes them
 		}
 	}
 	return err
@@ -186,6 +186,8 @@ func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Do
 }
 
 // Commit implements store.Backend. It looks before it writes: where something moved, nothing changes.
+//
+//nolint:gocognit // reads, then writes
 func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
 	var result store.Result
 	err := b.ask(ctx, func(ctx context.Context, now time.Time) error {

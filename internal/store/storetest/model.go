@@ -23,9 +23,9 @@ type remembered struct {
 // model makes random changes in three processes that share the store, each of which may be restarted, and compares each
 // answer with what the rules say.
 func model(b *bench) {
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number
+	seed := uint64(time.Now().UnixNano())
 	b.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's
+	random := rand.New(rand.NewPCG(seed, 0))
 	stores := []*store.Store{b.store(), b.store(), b.store()}
 	names, sessions := []string{"a", "b", "c"}, []string{"", "s1", "s2"}
 	convs, requests, paused := map[string]*remembered{}, map[string]string{}, map[string]bool{}
@@ -39,7 +39,7 @@ func model(b *bench) {
 			stores[at] = b.store()
 		}
 		s, name, session := stores[at], names[random.IntN(3)], sessions[random.IntN(3)]
-		m, level := convs[roots[name]], taint.Level(random.IntN(taint.Levels)) //nolint:gosec // six
+		m, level := convs[roots[name]], taint.Level(random.IntN(taint.Levels))
 		id := fmt.Sprint("id", random.IntN(60))
 		said := fmt.Sprint(step, ": ", name, " ", session, " ", id, " ")
 		switch op := random.IntN(10); op {

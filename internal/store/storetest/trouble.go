@@ -36,7 +36,7 @@ func races(b *bench) {
 					b.Error(err)
 				}
 				if int64(saw) < least {
-					b.Errorf("saw %v after %v", saw, taint.Level(least)) //nolint:gosec // it is one
+					b.Errorf("saw %v after %v", saw, taint.Level(least))
 				}
 				for old := worst[at].Load(); old < int64(saw) && !worst[at].CompareAndSwap(old, int64(saw)); {
 					old = worst[at].Load()
