@@ -112,7 +112,6 @@ var facts = map[string]func(j *judged) string{
 	"harmless":  func(j *judged) string { return strconv.FormatBool(j.plan.Harmless()) },
 	"leaves":    func(j *judged) string { return strconv.FormatBool(j.plan.Leaves) },
 	"grantable": func(j *judged) string { return strconv.FormatBool(j.plan.Grantable) },
-	"final":     func(j *judged) string { return strconv.FormatBool(j.plan.Final) },
 	"scope":     func(j *judged) string { return strconv.FormatBool(j.plan.InScope()) },
 	"args":      func(j *judged) string { return strconv.FormatBool(j.plan.ByArguments()) },
 	"tainted":   func(j *judged) string { return strconv.FormatBool(j.v.Tainted) },

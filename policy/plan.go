@@ -16,7 +16,6 @@ type Plan struct {
 	Source    string         // what Raise is called in an explanation: "web_fetch example.com"
 	Initiator Initiator      // who started the run
 	Birth     taint.Level    // what a conversation never seen before is worth
-	Final     bool           // the level alone decides, so one trip is enough
 	Grantable bool           // a lasting grant may cover it: not dangerous, marked as a risk or secret-bearing
 	Secret    string         // what it reads that holds secrets, as the conversation does then; empty: nothing
 	Gives     string         // a place where secrets are kept that it sends away; empty: none
@@ -76,7 +75,6 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 	pl.declare(p.declared, c)
 	pl.RunCap = p.runCap(c, &pl)
 	pl.decideAlone(s, notice)
-	pl.Final = pl.Reach.empty() && pl.Secret == "" && pl.Gives == ""
 	return pl
 }
 

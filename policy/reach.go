@@ -15,15 +15,10 @@ type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
 	Schedules bool     // allowing it lets automations run later
-	Job       string   // of those: the one that it changes; empty: a new one, or one that can't be told
-	Unchanged bool     // of those: it only lets the job run, as it is
-	Into      bool     // of those: the job may run in someone's session, not in one of its own
-	JobName   string   // what the job is called, for people
+	Unchanged bool     // of those: it only lets a job run that it names, as it is
 	BlindSend bool     // it also, or only, sends to a session that it does not name by its key
 	BlindRead bool     // it also, or only, reads from such a one
 }
-
-func (r *Reach) empty() bool { return len(r.Sends) == 0 && len(r.Reads) == 0 && !r.Schedules }
 
 // reacher is how a tool names other sessions.
 type reacher struct {
@@ -49,7 +44,7 @@ func reachOf(s *said) (out Reach) {
 	case s.Tool == "automations":
 		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
 			out.Sends, out.BlindSend = scheduledInto(s)
-			out.scheduled(s)
+			out.Unchanged = runsOne(s)
 		}
 	case polls(s): // the command may be of an earlier context window of this session
 		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
@@ -80,13 +75,9 @@ func showsMessages(a argument) bool {
 	return false
 }
 
-var (
-	// quiet are the actions of automations after which nothing runs that would not have run before. Whatever else there
-	// is, or will be, counts.
-	quiet = setOfWords("list status get remove")
-	// changing are those that change one job, which they name, or let it run.
-	changing = setOfWords("update next_check run")
-)
+// quiet are the actions of automations after which nothing runs that would not have run before. Whatever else there is,
+// or will be, counts.
+var quiet = setOfWords("list status get remove")
 
 // keys are the other sessions a call names; blind means that it also, or only, means one that it does not name by its
 // key.
@@ -163,23 +154,13 @@ func scheduledInto(s *said) (keys []string, blind bool) {
 	return slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == s.Context.SessionKey }), blind
 }
 
-// scheduled says which job a call is about.
-func (r *Reach) scheduled(s *said) {
+// runsOne reports whether a call of automations only lets one job run, which it names.
+func runsOne(s *said) bool {
 	named := map[string]bool{}
-	r.Into = true
 	for i := range s.args {
-		switch a := &s.args[i]; {
-		case a.path == "id" || a.path == "jobId":
+		if a := &s.args[i]; a.path == "id" || a.path == "jobId" {
 			named[JobID(a.value)] = true
-		case a.name == "sessiontarget":
-			r.Into = a.value != "isolated"
-		case a.name == "name" && r.JobName == "":
-			r.JobName = a.value
 		}
 	}
-	if changing[s.top("action")] && len(named) == 1 {
-		for id := range named {
-			r.Job, r.Unchanged = id, id != "" && s.top("action") == "run"
-		}
-	}
+	return s.top("action") == "run" && len(named) == 1 && !named[""]
 }

@@ -2,16 +2,11 @@ package lineage
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
@@ -102,29 +97,4 @@ func (a *Alike) Where() (out []string) {
 		out = append(out, l[0]+": "+l[1])
 	}
 	return out
-}
-
-// Spelled is a digest of what a call is about but for its content, after one of which
-// params are content: two can be compared only where those are the same. Case, spaces,
-// what can't be seen and the order of arguments make no difference. It is empty where
-// the params can't be read.
-func Spelled(tool string, params jsontext.Value, content []string) string {
-	var members map[string]jsontext.Value
-	if json.Unmarshal(params, &members) != nil {
-		return ""
-	}
-	maps.DeleteFunc(members, func(name string, _ jsontext.Value) bool { return slices.Contains(content, name) })
-	text, err := json.Marshal(members, json.Deterministic(true))
-	if err != nil {
-		return ""
-	}
-	seen := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, string(norm.NFKC.Bytes(text)))
-	names := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(content)), "\x00")))
-	sum := sha256.Sum256([]byte(tool + "\x00" + seen))
-	return hex.EncodeToString(names[:8]) + ":" + hex.EncodeToString(sum[:])
 }
