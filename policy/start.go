@@ -19,60 +19,47 @@ type Initiator struct {
 	Why     string      // the rule that matched, as the end of a sentence
 }
 
-// systemTriggers are the runs that no person started.
-var systemTriggers = map[string]bool{
-	"cron": true, "heartbeat": true, "system": true, "system_event": true, "system-event": true,
-}
+// systemTriggers are the runs that no person started. By resume the runtime goes on with what a conversation was doing,
+// after a restart for example: it brings nothing in.
+var systemTriggers = setOfWords("cron heartbeat system system_event system-event")
 
-// Classify says how far the start of a run is trusted; first match wins.
-// Missing metadata is never trust: who can't be told is unknown.
-func Classify(c *protocol.Call, unknown taint.Level) Initiator {
-	ctx := &c.Context
-	group := ctx.GroupID != "" || IsGroup(ctx.SessionKey)
-	switch {
-	case ctx.OddKeys():
-		return Initiator{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the name of the session or the agent could be mistaken for another one"}
-	case attestedSystem(ctx):
-		return Initiator{Level: taint.System, System: true, Why: "the runtime attests a run that no person started (" + ctx.Trigger + ")"}
-	case attestedResume(ctx):
-		return Initiator{Level: taint.System, Spawned: ctx.SpawnedBy != "", Resumed: true, Why: "the runtime resumes a run of this conversation"}
-	case outside(ctx.InputProvenance.Kind):
-		return Initiator{Level: taint.Untrusted, Spawned: ctx.SpawnedBy != "", Why: "the runtime marks what started the run as outside content"}
-	case ctx.SpawnedBy != "" && ctx.SenderID != "" && !ctx.SenderIsOwner:
-		return Initiator{Level: taint.External, Spawned: true, Why: "someone other than the owner wrote in a spawned session"}
-	case ctx.SpawnedBy != "" && group:
-		return Initiator{Level: taint.Shared, Spawned: true, Why: "the run was spawned in a group"}
-	case ctx.SpawnedBy != "":
-		// The parent's conversation holds the level. A parent that was never seen
-		// is like an unknown sender.
-		return Initiator{Level: taint.System, Spawned: true, Why: "the run was spawned and shares its parent's level"}
-	case ctx.SenderIsOwner && IsSubagent(ctx.SessionKey):
-		return Initiator{Level: taint.System, Orphan: true, Why: "this client doesn't tell us which session started the subagent"}
-	case ctx.SenderIsOwner && !group:
-		return Initiator{Level: taint.Owner, Why: "the owner wrote directly"}
-	case ctx.SenderIsOwner:
-		return Initiator{Level: taint.Shared, Why: "the owner wrote in a group"}
-	case ctx.SenderID != "":
-		return Initiator{Level: taint.External, Why: "someone other than the owner wrote"}
-	default:
-		return Initiator{Level: unknown, Unknown: true, Why: "this client doesn't tell us who started the run"}
-	}
-}
-
-// attestedSystem is true for a run the client says no person started and that
-// carries nothing from outside. A webhook looks like cron; its session key or
-// its provenance gives it away.
-func attestedSystem(ctx *protocol.Context) bool {
-	return systemTriggers[ctx.Trigger] && ctx.SenderID == "" && ctx.SpawnedBy == "" &&
-		!IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
-}
-
-// resume is the trigger of a run by which the runtime goes on with what a
-// conversation was doing, after a restart for example. It brings nothing in.
 const resume = "resume"
 
-func attestedResume(ctx *protocol.Context) bool {
-	return ctx.Trigger == resume && ctx.SenderID == "" && !IsHook(ctx.SessionKey) && internal(ctx.InputProvenance.Kind)
+// Classify says how far the start of a run is trusted; first match wins. Missing metadata is never trust: who can't be
+// told is unknown. A webhook looks like cron; its session key or its provenance gives it away.
+func Classify(c *protocol.Call, unknown taint.Level) Initiator {
+	ctx := &c.Context
+	group, kind := ctx.GroupID != "" || IsGroup(ctx.SessionKey), ctx.InputProvenance.Kind
+	ours := kind == "" || kind == "internal_system" // the runtime made the input itself
+	alone := ctx.SenderID == "" && !IsHook(ctx.SessionKey) && ours
+	in := Initiator{Spawned: ctx.SpawnedBy != ""}
+	switch {
+	case ctx.OddKeys():
+		in.Level, in.Why = untrusted, "the name of the session or the agent could be mistaken for another one"
+	case systemTriggers[ctx.Trigger] && alone && !in.Spawned:
+		in.System, in.Why = true, "the runtime attests a run that no person started ("+ctx.Trigger+")"
+	case ctx.Trigger == resume && alone:
+		in.Resumed, in.Why = true, "the runtime resumes a run of this conversation"
+	case !ours && kind != "external_user" && kind != "inter_session": // a message is judged by its sender
+		in.Level, in.Why = untrusted, "the runtime marks what started the run as outside content"
+	case in.Spawned && ctx.SenderID != "" && !ctx.SenderIsOwner:
+		in.Level, in.Why = external, "someone other than the owner wrote in a spawned session"
+	case in.Spawned && group:
+		in.Level, in.Why = shared, "the run was spawned in a group"
+	case in.Spawned: // the parent's conversation holds the level
+		in.Why = "the run was spawned and shares its parent's level"
+	case ctx.SenderIsOwner && IsSubagent(ctx.SessionKey):
+		in.Orphan, in.Why = true, "this client doesn't tell us which session started the subagent"
+	case ctx.SenderIsOwner && group:
+		in.Level, in.Why = shared, "the owner wrote in a group"
+	case ctx.SenderIsOwner:
+		in.Level, in.Why = owner, "the owner wrote directly"
+	case ctx.SenderID != "":
+		in.Level, in.Why = external, "someone other than the owner wrote"
+	default:
+		in.Level, in.Unknown, in.Why = unknown, true, "this client doesn't tell us who started the run"
+	}
+	return in
 }
 
 // IsSubagent reports whether a session key belongs to a run that another session started.
@@ -80,42 +67,13 @@ func IsSubagent(key string) bool {
 	return strings.HasPrefix(key, "subagent:") || strings.Contains(key, ":subagent:")
 }
 
-// internal is what the runtime calls input that it made itself.
-func internal(kind string) bool {
-	return kind == "" || kind == "internal_system"
+// IsHook reports whether a session key belongs to a run that an outside webhook started.
+func IsHook(key string) bool {
+	return strings.HasPrefix(key, "hook:") || strings.Contains(key, ":hook:")
 }
 
-// outside reads the runtime's own mark on a run's input. A chat message and a
-// message from another session are judged by their sender; any kind we do not
-// know counts as outside content.
-func outside(kind string) bool {
-	return !internal(kind) && kind != "external_user" && kind != "inter_session"
-}
-
-// Senders are the ids under which the sender who started the run may be known on a
-// platform, platform:id, as far as the client attests them. The runtime may name
-// the platform at either of two places.
-func Senders(ctx *protocol.Context) []string {
-	if ctx.SenderID == "" {
-		return nil
-	}
-	var ids []string
-	for _, platform := range []string{ctx.MessageProvider, ctx.ChannelID} {
-		platform = strings.ToLower(platform)
-		id := platform + ":" + strings.TrimPrefix(ctx.SenderID, platform+":")
-		if platform != "" && platform != ownToken && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// ownToken is where people are known by a token of ours: it is no platform, and
-// no client can attest it.
-const ownToken = "token"
-
-// IsGroup reports whether a session key names a group, channel or room.
-// Keys look like agent:<id>:<channel>:group:<peer>[:topic:<t>].
+// IsGroup reports whether a session key names a group, channel or room, as in
+// agent:<id>:<channel>:group:<peer>[:topic:<t>].
 func IsGroup(key string) bool {
 	for more := true; more; {
 		var part string
@@ -127,14 +85,22 @@ func IsGroup(key string) bool {
 	return false
 }
 
-// IsHook reports whether a session key belongs to a run that an outside
-// webhook started.
-func IsHook(key string) bool {
-	return strings.HasPrefix(key, "hook:") || strings.Contains(key, ":hook:")
+// Senders are the ids under which the sender who started the run may be known on a platform, platform:id, as far as the
+// client attests them. The runtime may name the platform at either of two places. A token of ours is no platform, and
+// no client can attest it.
+func Senders(ctx *protocol.Context) (ids []string) {
+	for _, platform := range []string{ctx.MessageProvider, ctx.ChannelID} {
+		platform = strings.ToLower(platform)
+		id := platform + ":" + strings.TrimPrefix(ctx.SenderID, platform+":")
+		if ctx.SenderID != "" && platform != "" && platform != "token" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
-// JobOf is the job that a session key names, agent:<id>:cron:<job>:run:<id>; empty:
-// none. A run that an outside webhook started has such a key as well.
+// JobOf is the job that a session key names, agent:<id>:cron:<job>:run:<id>; empty: none. A run that an outside webhook
+// started has such a key as well.
 func JobOf(key string) string {
 	part := strings.Split(key, ":")
 	if len(part) < 4 || part[0] != "agent" || part[2] != "cron" || !isName(part[3]) {
@@ -143,8 +109,7 @@ func JobOf(key string) string {
 	return part[3]
 }
 
-// JobID is an id in the one spelling in which ids are compared; empty where it is
-// none that a session key could hold.
+// JobID is an id in the one spelling in which ids are compared; empty where it is none that a session key could hold.
 func JobID(id string) string {
 	if id = strings.ToLower(strings.TrimSpace(id)); !isName(id) {
 		return ""
