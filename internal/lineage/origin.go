@@ -2,12 +2,12 @@ package lineage
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// From says where an argument of a call came from. docs/spec/lineage.md is the
-// specification of the words.
+// From says where an argument of a call came from. docs/spec/lineage.md is the specification of the words.
 type From string
 
 // What can be said of an argument.
@@ -49,17 +49,15 @@ var badness = map[From]int{FromUser: 0, FromPart: 1, FromNothing: 2, FromNowhere
 
 // Compare puts what is worse first.
 func (o Origin) Compare(other Origin) int {
-	return cmp.Or(cmp.Compare(badness[other.From], badness[o.From]), compareFlags(other.Secret, o.Secret), cmp.Compare(other.Level, o.Level))
+	return cmp.Or(badness[other.From]-badness[o.From], worth(other.Secret, other.Level)-worth(o.Secret, o.Level))
 }
 
-func compareFlags(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+// worth puts what holds secrets behind all levels.
+func worth(secret bool, level taint.Level) int {
+	if secret {
+		return taint.Levels + int(level)
 	}
-	return -1
+	return int(level)
 }
 
 // String says it in words: "came from web_fetch example.com
@@ -71,18 +69,10 @@ func (o Origin) String() string {
 	case FromPart:
 		return "you wrote part of it"
 	case FromTool:
-		return "came from " + o.source()
+		return "came from " + strings.TrimSpace(o.Tool+" "+o.Place) + " (" + o.Level.String() + ")"
 	case FromNothing:
 		return "too short to compare"
 	case FromNowhere:
 	}
 	return "not in your messages, nor in anything the agent read"
-}
-
-func (o Origin) source() string {
-	name := o.Tool
-	if o.Place != "" {
-		name += " " + o.Place
-	}
-	return name + " (" + o.Level.String() + ")"
 }

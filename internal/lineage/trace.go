@@ -1,7 +1,6 @@
 package lineage
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,13 +23,7 @@ type Source struct {
 
 // compare puts what holds secrets last, then the less trusted source.
 func (s Source) compare(other Source) int {
-	switch {
-	case s.Secret && !other.Secret:
-		return 1
-	case other.Secret && !s.Secret:
-		return -1
-	}
-	return cmp.Compare(s.Level, other.Level)
+	return worth(s.Secret, s.Level) - worth(other.Secret, other.Level)
 }
 
 // Seen is what is kept of one message or result.
