@@ -70,8 +70,10 @@ func longerLabels(c *approval.Card, longer int) (out []longerYes) {
 		out = append(out, longerYes{approval.AllowSame, same, " same", minutesLabel("Same recipients,", longer)})
 	}
 	if a.Run != "" {
-		what := [...]string{"Any " + a.Tool, "Same recipients", "Exactly this"}[a.Bound(approval.Scope{Turn: true}).Target]
-		out = append(out, longerYes{approval.AllowTurn, approval.Scope{Turn: true}, " turn", inline(what, normal.name) + ", this turn"})
+		what := [...]string{"Any " + a.Tool, "Same recipients",
+			"Exactly this"}[a.Bound(approval.Scope{Turn: true}).Target]
+		out = append(out, longerYes{approval.AllowTurn, approval.Scope{Turn: true}, " turn", inline(what, normal.name) +
+			", this turn"})
 	}
 	if a.Bound(minutes).Target == approval.AnyCall {
 		label := minutesLabel("Any "+inline(a.Tool, normal.name)+",", longer)
@@ -106,16 +108,19 @@ func covers(c *approval.Card, longer int) []Block {
 		return nil
 	}
 	a := &c.Ask
-	says := fmt.Sprintf("A longer yes covers every call of this tool in this conversation, while the level is no worse than %s.", a.Level)
+	says := fmt.Sprintf("A longer yes covers every call of this tool in this conversation, while the level is no "+
+		"worse than %s.", a.Level)
 	switch target := a.Bound(approval.Scope{Minutes: longer}).Target; {
 	case target == approval.Exactly && a.Shell:
 		says = "A longer yes covers exactly this: another such call could do anything."
 	case target == approval.Exactly:
 		says = "A longer yes covers exactly this call: we don't know where another one would go."
 	case target == approval.Same:
-		says = fmt.Sprintf("A longer yes covers calls to the same recipients, while the level is no worse than %s.", a.Level)
+		says = fmt.Sprintf("A longer yes covers calls to the same recipients, while the level is no worse than %s.",
+			a.Level)
 	case a.Shell:
-		says = fmt.Sprintf("Any %s means every one in this conversation, except what reaches the network, deletes, publishes "+
+		says = fmt.Sprintf("Any %s means every one in this conversation, except what reaches the network, deletes, "+
+			"publishes "+
 			"or names secrets. A page that is read meanwhile may use it.", a.Tool)
 	}
 	return []Block{{Kind: Note, Part: OfScope, Label: says, Gap: true}}

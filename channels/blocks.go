@@ -16,7 +16,8 @@ func callBlocks(c *approval.Card, seen *call, r *room) []Block {
 		out = append(out, Block{Kind: Warning, Part: OfCall, Label: lookalikeWarning(c.Ask.Tool)})
 	}
 	out = append(out, argumentBlocks(seen)...)
-	if dir := r.id(&c.Ask, c.Ask.Directory); dir != "" && !slices.ContainsFunc(seen.others, func(o arg) bool { return o.name == "workdir" && o.text == dir }) {
+	if dir := r.id(&c.Ask, c.Ask.Directory); dir != "" && !slices.ContainsFunc(seen.others,
+		func(o arg) bool { return o.name == "workdir" && o.text == dir }) {
 		out = append(out, Block{Kind: Field, Part: OfCall, Label: "directory", Text: dir})
 	}
 	if r.roomy && !seen.seen.Full() {

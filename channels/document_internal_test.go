@@ -22,7 +22,8 @@ func size(d *Document) int {
 // monster is the largest card that can be, answered by many.
 func monster() *approval.Card {
 	long := strings.Repeat("ж", 150)
-	a := ask(long, fmt.Sprintf(`{"command":%[1]q,"url":%[1]q,"path":%[1]q,"to":%[1]q,"message":%[1]q,"x":%[1]q,"\u202e":1}`, long))
+	a := ask(long, fmt.Sprintf(`{"command":%[1]q,"url":%[1]q,"path":%[1]q,"to":%[1]q,"message":%[1]q,"x":%[1]q,`+
+		`"\u202e":1}`, long))
 	a.Agent, a.SessionKey, a.Started, a.Sent, a.Said = long, long, long, long, []string{long}
 	a.Hidden, a.Approvals, a.Why = 3, 20, []string{long, long, long, long, long}
 	c := card(a)
@@ -93,7 +94,8 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 }
 
 func TestDetailsNameTheCommandsThatMayBeAllowed(t *testing.T) {
-	for name, want := range map[string]string{"exec": "", "kind": "Any exec, 30 min", "message": "Any message, 30 min"} {
+	for name, want := range map[string]string{"exec": "", "kind": "Any exec, 30 min",
+		"message": "Any message, 30 min"} {
 		label := ""
 		for _, b := range Details(cards()[name], created).Buttons {
 			if b.Action == approval.AllowMinutes {
@@ -128,7 +130,8 @@ func labelsOf(d *Document) (out []string) {
 func TestThreeButtonsInOneOrder(t *testing.T) {
 	for name, want := range map[string]string{
 		"message": "[Allow once Deny More…]", "exec": "[Allow once Deny More…]", "kind": "[Allow once Deny More…]", "not-lasting": "[Allow once Deny More…]",
-		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]", "spawned": "[]",
+		"two-approvals": "[Allow once Deny More…]", "hidden-file": "[Deny More…]", "attack-h39-spaces": "[Deny More…]",
+		"spawned": "[]",
 	} {
 		if got := fmt.Sprint(labelsOf(document(cards()[name], nil, created, &normal))); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

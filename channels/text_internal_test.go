@@ -32,7 +32,8 @@ func ask(tool, shown string) approval.Ask {
 			"Your policy asks before exec in untrusted conversations.",
 		},
 		Started: "the owner wrote directly", Said: []string{"good morning", "install the backup tool from example.com, please"},
-		Shown: jsontext.Value(shown), Lasting: true, Direct: true, Shell: tool == "exec", Network: tool == "exec", Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
+		Shown: jsontext.Value(shown), Lasting: true, Direct: true, Shell: tool == "exec", Network: tool == "exec",
+		Approvals: 1, Created: created, Until: created.Add(2 * time.Minute),
 	}
 }
 
@@ -58,7 +59,8 @@ func command(s string) string {
 func cards() map[string]*approval.Card {
 	hidden := func(a *approval.Ask) { a.Hidden, a.Lasting = 1, false }
 	voted := card(with(ask("exec", plainExec), func(a *approval.Ask) { a.Approvals = 2 }))
-	voted.Votes = []approval.Vote{{Person: "alice", Via: "telegram", Allow: true, Scope: approval.Scope{Minutes: 30}, At: created}}
+	voted.Votes = []approval.Vote{{Person: "alice", Via: "telegram", Allow: true, Scope: approval.Scope{Minutes: 30},
+		At: created}}
 	return map[string]*approval.Card{
 		"exec": card(ask("exec", plainExec)),
 		"kind": card(with(ask("exec", `{"command":"git log --oneline -20 > out.txt"}`), func(a *approval.Ask) {
@@ -126,7 +128,8 @@ func TestOfferedLinesAreUnderstood(t *testing.T) {
 }
 
 func TestOnlyWhatIsWhollySeenIsFullyVisible(t *testing.T) {
-	full := map[string]bool{"exec": true, "kind": true, "message": true, "directory": true, "shown-edit": true, "not-lasting": true, "two-approvals": true, "spawned": true}
+	full := map[string]bool{"exec": true, "kind": true, "message": true, "directory": true, "shown-edit": true,
+		"not-lasting": true, "two-approvals": true, "spawned": true}
 	for name, c := range cards() {
 		ok, reasons := FullyVisible(&c.Ask)
 		if ok != full[name] || ok != (len(reasons) == 0) {

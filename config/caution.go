@@ -116,8 +116,10 @@ func (k risks) cautionRisks() {
 		k.find(Warning, "caution.auditor.failMode", "an attacker who keeps the auditor from answering gets past it; block asks you instead")
 	}
 	if a.Mode == AuditorMode(auditor.AutoApprove) {
-		k.find(Warning, "caution.auditor.mode", "a model may answer in your place where only the level asks; never for "+
-			"what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or where "+
+		k.find(Warning, "caution.auditor.mode", "a model may answer in your place where only the level asks; never "+
+			"for "+
+			"what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or "+
+			"where "+
 			"secrets are involved")
 	}
 }

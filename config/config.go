@@ -234,7 +234,8 @@ func Default() *Config {
 		},
 		ApprovalTTLSeconds: 1800,
 		Caution: Caution{Defaults: true, Auditor: Auditor{
-			TimeoutMs: int(auditor.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(auditor.FailBlock), Mode: AuditorMode(auditor.Escalate),
+			TimeoutMs: int(auditor.DefaultTimeout.Milliseconds()), FailMode: AuditorFailMode(auditor.FailBlock),
+			Mode: AuditorMode(auditor.Escalate),
 		}},
 		Web:    Web{Enabled: true, Session: 7 * 24 * time.Hour},
 		Notify: Notify{Push: Push{Enabled: true}},

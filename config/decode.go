@@ -458,12 +458,13 @@ func (d *decoder) word(s spot, u encoding.TextUnmarshaler) {
 
 // wordsOf are the only values of our own types that are one of a few words.
 var wordsOf = map[reflect.Type][]string{
-	reflect.TypeFor[AuditParams]():     {string(ParamsRedacted), string(ParamsNames)},
-	reflect.TypeFor[AuditSync]():       {string(SyncNone), string(SyncEach)},
-	reflect.TypeFor[AuditorFailMode](): {string(auditor.FailBlock), string(auditor.FailWarn), string(auditor.FailAllow)},
-	reflect.TypeFor[AuditorMode]():     {string(auditor.Advise), string(auditor.Escalate), string(auditor.AutoApprove)},
-	reflect.TypeFor[LogFormat]():       {string(LogText), string(LogJSON)},
-	reflect.TypeFor[LogLevel]():        {string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
+	reflect.TypeFor[AuditParams](): {string(ParamsRedacted), string(ParamsNames)},
+	reflect.TypeFor[AuditSync]():   {string(SyncNone), string(SyncEach)},
+	reflect.TypeFor[AuditorFailMode](): {string(auditor.FailBlock), string(auditor.FailWarn),
+		string(auditor.FailAllow)},
+	reflect.TypeFor[AuditorMode](): {string(auditor.Advise), string(auditor.Escalate), string(auditor.AutoApprove)},
+	reflect.TypeFor[LogFormat]():   {string(LogText), string(LogJSON)},
+	reflect.TypeFor[LogLevel]():    {string(LogDebug), string(LogInfo), string(LogWarn), string(LogError)},
 }
 
 // oneOf reads one of a few words.

@@ -104,7 +104,8 @@ func (s *State) Record() string { return s.path("record.jsonl") }
 // name: a program that reads or writes one of them could approve.
 func (s *State) Files() []string {
 	return []string{
-		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"), s.path("address"), s.path(configPath), s.path(passkeysFile), s.path(devicesFile),
+		s.DB(), s.Epoch(), s.Record(), s.path("webhook.secret"), s.path("owner.token"), s.path("server.key"),
+		s.path("address"), s.path(configPath), s.path(passkeysFile), s.path(devicesFile),
 	}
 }
 

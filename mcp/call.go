@@ -151,7 +151,8 @@ func (p *peer) judge(ctx context.Context, r *request, c *call) (words string) {
 		return words
 	}
 	stop := p.keepAwake(ctx, c.token)
-	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name), ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
+	v, err := s.Ask(ctx, hook.Call{Tool: r.tool, Params: params, Annotations: p.Definitions.hints(p.Server, c.name),
+		ID: c.id, Wait: p.waitFor(c) - margin, Again: again, Edits: r.edits && c.responses == nil})
 	stop()
 	switch {
 	case err != nil:

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A request for a resource or a prompt can carry out what a call can: an address is text of the model's. So each request
-// is judged as a call of a tool of which nothing is known.
+// A request for a resource or a prompt can carry out what a call can: an address is text of the model's. So each
+// request is judged as a call of a tool of which nothing is known.
 
 // unjudged are the requests that only ask what there is, or that are about what the server has named: tasks, and places in lists.
 var unjudged = map[string]bool{

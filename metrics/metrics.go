@@ -53,7 +53,8 @@ func New(g Gauges) *Metrics {
 	}
 	count := func(name, help string) prometheus.Counter { return counts(name, help).WithLabelValues() }
 	times := func(name, help string, labels []string, buckets ...float64) *prometheus.HistogramVec {
-		return f.NewHistogramVec(prometheus.HistogramOpts{Name: "verifier_" + name, Help: help, Buckets: buckets}, labels)
+		return f.NewHistogramVec(prometheus.HistogramOpts{Name: "verifier_" + name, Help: help, Buckets: buckets},
+			labels)
 	}
 	m.decisions = counts("decisions_total", "Decisions by outcome, policy mode, class of tool and trust level.",
 		"decision", "by", "mode", "class", "level")

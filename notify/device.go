@@ -46,7 +46,8 @@ func (n *Notifier) remove(why string, goes func(*push.Device) bool) {
 	for _, d := range gone {
 		_, person, _ := strings.Cut(d.Of, ":")
 		n.o.Log.Info("a device gets no notifications any more", "device", d.ID, "of", person, "why", why)
-		if err := n.o.Record(record.Entry{Kind: record.KindNote, Note: "a device of " + person + " gets no notifications any more: " + why}); err != nil {
+		if err := n.o.Record(record.Entry{Kind: record.KindNote, Note: "a device of " + person +
+			" gets no notifications any more: " + why}); err != nil {
 			n.o.Log.Error("the record could not be written", "err", err)
 		}
 	}

@@ -133,7 +133,8 @@ func (b *builder) loosened(path, what string, levels []taint.Level) {
 	for _, l := range slices.Compact(levels) {
 		names = append(names, l.String())
 	}
-	text := what + " would permit more at " + strings.Join(names, ", ") + " than a more trusted level, and it never gets more"
+	text := what + " would permit more at " + strings.Join(names, ", ") +
+		" than a more trusted level, and it never gets more"
 	if b.profile.strict {
 		b.fail(path, text+"; the profile strict refuses that")
 		return

@@ -120,7 +120,8 @@ func TestAVerdictExplainsItself(t *testing.T) {
 			"The conversation is the owner's: the owner wrote directly.",
 			"Your policy allows exec in owner conversations.",
 		}},
-		{"a stranger before", p.Judge(exec, policy.View{Now: came.Add(30 * time.Hour), Level: external, Cause: policy.Cause{What: "someone other than the owner wrote", Level: external, At: came}}), []string{
+		{"a stranger before", p.Judge(exec, policy.View{Now: came.Add(30 * time.Hour), Level: external,
+			Cause: policy.Cause{What: "someone other than the owner wrote", Level: external, At: came}}), []string{
 			"The conversation is external: on 3 October at 14:02 someone other than the owner wrote.",
 			"The agent has read outside content and now wants to act on something.",
 			"Your policy asks before exec in external conversations.",

@@ -273,7 +273,10 @@ func (pl *Plan) Content() []string {
 	if !pl.Grantable {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(pl.Goes(), name) })
+	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool {
+		return slices.Contains(pl.Goes(),
+			name)
+	})
 }
 
 // Unsure reports whether no label says which of a call's arguments say where it goes, nor that there are none.

@@ -53,8 +53,8 @@ func (pl *Plan) Reasons(v *Verdict, view *View, strangers []string) (out []strin
 	return out
 }
 
-// came says what made the level what it is: "At 14:02 the agent fetched example.com". It may be a clause about who started
-// the run, and is empty where that is not known.
+// came says what made the level what it is: "At 14:02 the agent fetched example.com". It may be a clause about who
+// started the run, and is empty where that is not known.
 func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 	label, when := "", ""
 	switch {
@@ -68,7 +68,8 @@ func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 	switch {
 	case label == "":
 		return "", false
-	case label == pl.Initiator.Why || slices.Contains([]string{"the", "The", "someone", "this"}, tool): // who started the run
+	case label == pl.Initiator.Why || slices.Contains([]string{"the", "The", "someone", "this"},
+		tool): // who started the run
 		return sentence(when + label), true
 	case tool == "a":
 		return sentence(when + label + " came in"), true

@@ -45,7 +45,10 @@ func (s *Server) decodeEvent(r *http.Request, from caller, body []byte) (message
 		return s.decodeBefore(r, from, body)
 	}
 	e, err := protocol.DecodeEvent(name, body)
-	return s.eventMessage(name, from, &e.Call, func(ctx context.Context) protocol.Answer { return s.o.Loop.Hear(ctx, &e) }), err
+	return s.eventMessage(name, from, &e.Call, func(ctx context.Context) protocol.Answer {
+		return s.o.Loop.Hear(ctx,
+			&e)
+	}), err
 }
 
 // decodeBefore reads the notice of a call, or else a call: what is neither is
@@ -55,11 +58,13 @@ func (s *Server) decodeBefore(r *http.Request, from caller, body []byte) (messag
 	if err != nil || !notice {
 		return s.decodeCall(r, from, body)
 	}
-	return s.eventMessage(protocol.BeforeToolCall, from, &call, func(ctx context.Context) protocol.Answer { return s.o.Loop.Notice(ctx, &call) }), nil
+	return s.eventMessage(protocol.BeforeToolCall, from, &call,
+		func(ctx context.Context) protocol.Answer { return s.o.Loop.Notice(ctx, &call) }), nil
 }
 
 // eventMessage is the message of an event.
-func (s *Server) eventMessage(name protocol.Name, from caller, call *protocol.Call, hear func(context.Context) protocol.Answer) message {
+func (s *Server) eventMessage(name protocol.Name, from caller, call *protocol.Call,
+	hear func(context.Context) protocol.Answer) message {
 	return message{
 		call: call,
 		accept: func(w http.ResponseWriter, r *http.Request) {

@@ -81,8 +81,9 @@ func (a *ownerAPI) keys(k *approval.Card) pendingCard {
 	full, _ := channels.FullyVisible(&k.Ask)
 	return pendingCard{
 		Ref: k.Ref(), Until: k.Until(), Tool: k.Ask.Tool, Session: k.Ask.Conversation.Ref(), Full: full,
-		Short: channels.Short(k, a.o.Now()), Once: k.Handle(approval.AllowOnce), Longer: k.Handle(approval.AllowMinutes),
-		Deny: k.Handle(approval.DenyCall),
+		Short: channels.Short(k, a.o.Now()), Once: k.Handle(approval.AllowOnce),
+		Longer: k.Handle(approval.AllowMinutes),
+		Deny:   k.Handle(approval.DenyCall),
 	}
 }
 
@@ -354,7 +355,8 @@ func (a *ownerAPI) graph(w http.ResponseWriter, r *http.Request, _ string) {
 		return
 	case err != nil:
 		a.o.Log.ErrorContext(ctx, "a turn could not be read", "err", err)
-		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored], Text: "The record can't be read. Try again."})
+		respond(w, http.StatusServiceUnavailable, outcomeBody{Kind: kinds[approval.Ignored],
+			Text: "The record can't be read. Try again."})
 		return
 	}
 	body, kind, err := draw(g)

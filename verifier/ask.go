@@ -33,12 +33,14 @@ func (v *Verifier) askPeople(ctx context.Context, e *evaluation) *denial {
 	waited := time.Since(e.began)
 	e.held = true
 	ruling, err := v.o.Desk.Ask(ctx, &approval.Request{
-		Ask: *e.ask, ID: e.call.RequestID, Hold: max(0, hold-waited), Waited: waited, Whole: e.call.Params, Edit: v.editor(e),
+		Ask: *e.ask, ID: e.call.RequestID, Hold: max(0, hold-waited), Waited: waited, Whole: e.call.Params,
+		Edit: v.editor(e),
 	})
 	e.heard(ruling)
 	switch {
 	case errors.Is(err, approval.ErrNobody):
-		v.o.Log.ErrorContext(ctx, "a call needs a person and none can be asked", "request", v.hide.request(e.call), "err", err)
+		v.o.Log.ErrorContext(ctx, "a call needs a person and none can be asked", "request", v.hide.request(e.call),
+			"err", err)
 		return e.blockedElse(deny("nobody", reasonNobody))
 	case errors.Is(err, approval.ErrRecord):
 		v.o.Log.ErrorContext(ctx, "a question could not be recorded", "request", v.hide.request(e.call), "err", err)
@@ -77,7 +79,8 @@ func (v *Verifier) question(e *evaluation) *approval.Ask {
 		Digest: e.sum(), Level: e.view.Level, Rule: e.verdict.Rule, Why: e.verdict.Sentences(), Started: e.start.Why,
 		Senders: policy.Senders(&c.Context), Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params,
 		Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(), Tainted: e.verdict.Tainted,
-		TargetParams: p.Goes(), Unsure: p.Unsure(), Unclear: p.Unclear(), Unseen: e.runsUnseen(), Holds: e.view.Secret != "",
+		TargetParams: p.Goes(), Unsure: p.Unsure(), Unclear: p.Unclear(), Unseen: e.runsUnseen(),
+		Holds: e.view.Secret != "",
 	}
 	if c.Sent != c.Tool {
 		a.Sent = c.Sent
@@ -127,8 +130,8 @@ func (e *evaluation) warn(a *approval.Ask) {
 }
 
 // hideAround hides the secrets in the tool's name and in what is said about the call. Where it comes from stays as it
-// is, for a pause and a grant are bound to it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't be
-// shown is not fully visible, and so gets no grant.
+// is, for a pause and a grant are bound to it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't
+// be shown is not fully visible, and so gets no grant.
 func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 	tool, sent := a.Tool, a.Sent
 	texts := []*string{&a.Tool, &a.Sent, &a.Started, &a.Rule, &a.Directory}
@@ -196,7 +199,8 @@ func sumAnywhere(c *protocol.Call) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// like is what calls like this one have in common; nothing where no label says which of its arguments say where it goes.
+// like is what calls like this one have in common; nothing where no label says which of its arguments say where it
+// goes.
 func (e *evaluation) like() *lineage.Alike {
 	if e.texts.alike == nil {
 		params, _ := e.call.Values() // none that can't be read: a call without them is like no other

@@ -59,9 +59,9 @@ func (v *Verifier) asksAuditor(e *evaluation) bool {
 	return e.isAudited() || e.verdict.LevelAlone || e.verdict.Secret || len(e.cautions()) > 0
 }
 
-// auditorAnswers reports whether the auditor answers in a person's place: only where nothing but the conversation's level
-// asks, only where it has seen all of the call, and never what is destructive or bears secrets, nor in a conversation
-// that has read secrets.
+// auditorAnswers reports whether the auditor answers in a person's place: only where nothing but the conversation's
+// level asks, only where it has seen all of the call, and never what is destructive or bears secrets, nor in a
+// conversation that has read secrets.
 func (v *Verifier) auditorAnswers(e *evaluation) bool {
 	o := e.opinion
 	return o != nil && !e.wasEdited() && o.Verdict == auditor.Allow && !o.Partly &&
@@ -104,20 +104,24 @@ func (e *evaluation) patience(ctx context.Context) (context.Context, context.Can
 	return context.WithDeadline(ctx, e.began.Add(max(left-time.Second, 500*time.Millisecond)))
 }
 
-// blockedElse is why a call is denied that the auditor stopped and no person has allowed: with what the owner reads below
-// the agent's answer, and what the agent reads. It says that the call doesn't match only where the auditor has looked.
+// blockedElse is why a call is denied that the auditor stopped and no person has allowed: with what the owner reads
+// below the agent's answer, and what the agent reads. It says that the call doesn't match only where the auditor has
+// looked.
 func (e *evaluation) blockedElse(no *denial) *denial {
-	if e.ask == nil || e.ask.Blocked == "" || !slices.Contains([]string{"unanswered", "nobody", "full", "exhausted"}, no.kind) {
+	if e.ask == nil || e.ask.Blocked == "" || !slices.Contains([]string{"unanswered", "nobody", "full", "exhausted"},
+		no.kind) {
 		return no
 	}
 	ref, blocked := e.ref(), "Caution: blocked an action ("+e.ask.Blocked+") "
 	if e.ask.Unheard {
-		no = deny("auditor-silent", "This call needs a check first, and the check gave no answer, so it was blocked (ref "+
+		no = deny("auditor-silent", "This call needs a check first, and the check gave no answer, so it was blocked "+
+			"(ref "+
 			ref+"). Try again later, or go on without it.")
 		no.footer = blocked + "because the auditor gave no answer (ref " + ref + ")"
 		return no
 	}
-	no = deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+ref+"). Go on without it.")
+	no = deny(byAuditor, "This does not match what the user asked for, and was blocked (ref "+
+		""+ref+"). Go on without it.")
 	no.footer = blocked + "that did not match your request (ref " + ref + ")"
 	return no
 }

@@ -348,8 +348,8 @@ func (v *Verifier) consent(ctx context.Context, e *evaluation) *denial {
 	return v.askPeople(ctx, e)
 }
 
-// keepDenied lets the same request have the same answer, and keeps what is to be said below the agent's next message. On
-// a connection that is gone no answer arrives: the request stays open for the client that sends it again.
+// keepDenied lets the same request have the same answer, and keeps what is to be said below the agent's next message.
+// On a connection that is gone no answer arrives: the request stays open for the client that sends it again.
 func (v *Verifier) keepDenied(ctx context.Context, e *evaluation, no *denial) {
 	if no.kind == faultStore || no.kind == callerGone {
 		return
@@ -384,7 +384,8 @@ func (v *Verifier) record(ctx context.Context, e *evaluation, no *denial) error 
 	v.partOf(e, &entry)
 	err := v.o.Record.Append(entry)
 	if err != nil {
-		v.o.Log.ErrorContext(ctx, "a decision could not be recorded, so it is a deny", "request", v.hide.request(e.call),
+		v.o.Log.ErrorContext(ctx, "a decision could not be recorded, so it is a deny", "request",
+			v.hide.request(e.call),
 			"err", err)
 		no, by = deny(faultRecord, reasonRecord), faultRecord
 	}

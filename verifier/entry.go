@@ -138,7 +138,8 @@ const (
 )
 
 // note keeps the outcome of a call beside its request, where the arguments make what it brings in better or worse than
-// what its tool otherwise returns, or where it was not simply allowed. What is not kept counts as what the tool returns.
+// what its tool otherwise returns, or where it was not simply allowed. What is not kept counts as what the tool
+// returns.
 func (e *evaluation) note(t *store.Tx, state string) {
 	c := e.call
 	usual := state == released && !e.held && e.plan.Secret == "" && !e.plan.ByArguments()

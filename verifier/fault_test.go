@@ -83,8 +83,8 @@ func TestDyingAtAnyStepAllowsNothing(t *testing.T) {
 	})
 }
 
-// dies tells the story to a process that dies at a step, and then asks another one. It reports whether the story was over
-// by then.
+// dies tells the story to a process that dies at a step, and then asks another one. It reports whether the story was
+// over by then.
 func dies(t *testing.T, l *lab, n int, before bool) bool {
 	t.Helper()
 	key, where := fmt.Sprintf("%d-%v-", n, before), fmt.Sprintf("dead at step %d, before it is done: %v", n, before)
@@ -158,7 +158,8 @@ var failures = []struct {
 	{what: "an allow", tool: "read", params: `{"path":"x"}`, context: owner("m")},
 	{what: "a child", tool: "read", params: `{"path":"x"}`,
 		context: `"sessionKey":"agent:main:subagent:1","spawnedBy":"agent:main:m"`},
-	{what: "a send", tool: "sessions_send", params: `{"sessionKey":"agent:main:other","message":"hi"}`, context: owner("m")},
+	{what: "a send", tool: "sessions_send", params: `{"sessionKey":"agent:main:other","message":"hi"}`,
+		context: owner("m")},
 	{what: "a job", tool: "automations", params: `{"action":"add"}`, context: owner("m")},
 	{what: "a run of a job", tool: "read", params: `{"path":"x"}`,
 		context: `"sessionKey":"agent:main:cron:j:run:1","trigger":"cron"`},
@@ -175,7 +176,8 @@ func TestAnyFailureOfTheStoreIsADeny(t *testing.T) {
 				l := labs["sqlite"](t)
 				d := &dying{Backend: l.backend, before: true, panics: panics}
 				d.left.Store(1 << 30)
-				r := &rig{l, (&lab{backend: d, file: l.file}).start(t, func(o *verifier.Options) { o.Record = &l.record }), t}
+				r := &rig{l, (&lab{backend: d, file: l.file}).start(t,
+					func(o *verifier.Options) { o.Record = &l.record }), t}
 				r.allow(call(t, "read", `{"path":"x"}`, owner("other")))
 				d.left.Store(0)
 				if f.event != "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
-// Sixty-four calls of one conversation at once, at four processes: none is denied because of the others, and none passes
-// that comes after the fetch which taints the conversation.
+// Sixty-four calls of one conversation at once, at four processes: none is denied because of the others, and none
+// passes that comes after the fetch which taints the conversation.
 func TestH17SixtyFourCallsAtOnceAtFourProcesses(t *testing.T) {
 	onLabs(t, func(t *testing.T, l *lab) {
 		var all []*process
@@ -81,7 +81,8 @@ func TestTwoProcessesAreOne(t *testing.T) {
 		next().hear(protocol.AfterToolCall, `{"toolName":"browser","marked":true}`, owner("sender"))
 		next().asked("after what came in", sh("touch d", owner("sender")))
 
-		if _, err := next().desk.Answer(t.Context(), approval.Answer{ID: ownerID, Via: "terminal", Text: ".pause"}); err != nil {
+		if _, err := next().desk.Answer(t.Context(), approval.Answer{ID: ownerID, Via: "terminal",
+			Text: ".pause"}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -182,7 +183,8 @@ func TestTheOwnersNewBeginsAnew(t *testing.T) {
 	}
 	begins := func(run string, index int) {
 		r.hear(protocol.ContextAssembled, fmt.Sprintf(
-			`{"sources":[{"kind":"user_message","senderId":"1","senderIsOwner":true,"messageIndex":%d}]}`, index), in(run))
+			`{"sources":[{"kind":"user_message","senderId":"1","senderIsOwner":true,"messageIndex":%d}]}`, index),
+			in(run))
 	}
 	act := func(run string) *protocol.Call { return call(t, "exec", `{"command":"touch x"}`, in(run)) }
 	begins("r1", 1)

@@ -25,7 +25,8 @@ const (
 	mostOwners = 8
 	mostRuns   = 200 // whose beginning is known
 
-	renewedNote = "The owner started the conversation anew with /new or /reset: what was read before counts for earlier " +
+	renewedNote = "The owner started the conversation anew with /new or /reset: what was read before counts for " +
+		"earlier " +
 		"runs only."
 )
 
@@ -60,8 +61,8 @@ func renewed(id string, count int) string {
 	return id + renewedMark + strconv.Itoa(count)
 }
 
-// sender names who wrote, where the platform's ids can be relied on: where an agent writes with the owner's own account,
-// they can't.
+// sender names who wrote, where the platform's ids can be relied on: where an agent writes with the owner's own
+// account, they can't.
 func sender(x *protocol.Context) string {
 	platform := strings.ToLower(x.MessageProvider)
 	if x.SenderID == "" || x.GroupID != "" || x.OddKeys() ||
@@ -109,7 +110,8 @@ func begins(t *store.Tx, e *protocol.Event) (anew bool) {
 		who = ""
 	}
 	_, begun := f.Runs[x.RunID]
-	if x.RunID == "" || x.SessionID == "" || begun || len(f.Owners) == 0 && who == "" { // no owner whose /new could count
+	// no owner whose /new could count
+	if x.RunID == "" || x.SessionID == "" || begun || len(f.Owners) == 0 && who == "" {
 		return false
 	}
 	t.C.Changed()
@@ -133,8 +135,8 @@ func isOwners(e *protocol.Event) bool {
 	return len(e.Sources) > 0 && !slices.ContainsFunc(e.Sources, func(s protocol.Source) bool { return !s.ByUser() })
 }
 
-// isEmpty reports whether the context held nothing before the message that started the run: OpenClaw counts what it says
-// about that message, and nothing else.
+// isEmpty reports whether the context held nothing before the message that started the run: OpenClaw counts what it
+// says about that message, and nothing else.
 func isEmpty(e *protocol.Event) bool {
 	return len(e.Sources) == 1 && e.Sources[0].Kind == protocol.KindUserMessage && e.Sources[0].Index != nil &&
 		*e.Sources[0].Index == 1

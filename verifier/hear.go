@@ -52,9 +52,9 @@ type heard struct {
 	no            *denial
 }
 
-// Hear takes in one event of the agent loop. An event can only make things stricter: it raises levels, takes tools away,
-// ends grants and blocks turns. Of scheduled jobs and of the owner's /new alone it may say something good. It allows
-// nothing, and what can't be taken in is refused, which blocks where the runtime waits for leave.
+// Hear takes in one event of the agent loop. An event can only make things stricter: it raises levels, takes tools
+// away, ends grants and blocks turns. Of scheduled jobs and of the owner's /new alone it may say something good. It
+// allows nothing, and what can't be taken in is refused, which blocks where the runtime waits for leave.
 func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -94,7 +94,8 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 		return Refused(e.Name, reasonRecord)
 	}
 	if h.first {
-		v.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` says "+
+		v.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` "+
+			"says "+
 			"which call it was, and `verifier check` names hooks that could have done it.")
 	}
 	return a
@@ -199,9 +200,11 @@ func (v *Verifier) hear(ctx context.Context, t *store.Tx, h *event) (err error) 
 		return err
 	}
 	switch h.event.Name {
-	case protocol.LoopIterationStart, protocol.LoopIterationEnd, protocol.BeforeLLMCall, protocol.AfterLLMCall, protocol.SessionStart:
+	case protocol.LoopIterationStart, protocol.LoopIterationEnd, protocol.BeforeLLMCall, protocol.AfterLLMCall,
+		protocol.SessionStart:
 	default:
-		t.Decide(store.Request{ID: requestID(h.call), Body: h.call.Body, By: string(h.event.Name), Keep: h.settings.Keep})
+		t.Decide(store.Request{ID: requestID(h.call), Body: h.call.Body, By: string(h.event.Name),
+			Keep: h.settings.Keep})
 	}
 	return nil
 }
@@ -229,7 +232,10 @@ func (v *Verifier) change(t *store.Tx, h *event) error {
 		h.changed = append(h.changed, "The session "+e.Child+" shares its level from now on.")
 	case protocol.SessionEnd:
 		id := s.window(h.call)
-		c.EndGrants(func(g *store.Grant) bool { return g.Session == id || strings.HasPrefix(g.Session, id+renewedMark) })
+		c.EndGrants(func(g *store.Grant) bool {
+			return g.Session == id || strings.HasPrefix(g.Session,
+				id+renewedMark)
+		})
 		return h.carryOn(t)
 	}
 	return nil
@@ -256,8 +262,8 @@ func (h *event) carryOn(t *store.Tx) error {
 	return nil
 }
 
-// goesOn reports whether the next session may begin with what this one held: after "idle" and "daily" OpenClaw keeps the
-// last messages.
+// goesOn reports whether the next session may begin with what this one held: after "idle" and "daily" OpenClaw keeps
+// the last messages.
 func goesOn(e *protocol.Event) bool {
 	return !slices.Contains([]string{"new", "reset", "deleted"}, e.Reason)
 }
@@ -297,7 +303,8 @@ func (v *Verifier) read(t *store.Tx, h *event) (secret string) {
 	return secret
 }
 
-// sourceLevel is what a source of the context is worth: what the runtime says of it, or else what such a source is worth.
+// sourceLevel is what a source of the context is worth: what the runtime says of it, or else what such a source is
+// worth.
 func (h *event) sourceLevel(s *protocol.Source) taint.Level {
 	x := &h.call.Context
 	switch {
@@ -327,7 +334,8 @@ func (v *Verifier) sourceLabel(s *protocol.Source) string {
 // What people read of a call that ran with other arguments than were judged.
 const (
 	ranOtherwiseSource = "the agent ran something else than it asked about"
-	ranOtherwise       = "The agent ran something else than it asked about: another hook or plugin of the agent changed " +
+	ranOtherwise       = "The agent ran something else than it asked about: another hook or plugin of the agent " +
+		"changed " +
 		"the call after it was judged."
 )
 
@@ -357,7 +365,8 @@ func (v *Verifier) readReturned(t *store.Tx, h *event) (secret string) {
 		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own "+
 			"terminal, or the agent's software did not stop it.")
 	case denied:
-		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have run "+
+		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have "+
+			"run "+
 			"all the same.")
 	default:
 		return secret

@@ -11,9 +11,9 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// hiding says what of a call may be shown, kept and logged. Each of its readers sees less or more: the record and the log
-// never see file bodies, cards may, the auditor does. It refuses to show anything before it is known what a secret looks
-// like.
+// hiding says what of a call may be shown, kept and logged. Each of its readers sees less or more: the record and the
+// log never see file bodies, cards may, the auditor does. It refuses to show anything before it is known what a secret
+// looks like.
 type hiding struct{ o *Options }
 
 // How long something waits, right after the start, until it is known what to hide.
@@ -55,8 +55,8 @@ func wait(r *redact.Redactor, atMost time.Duration) {
 	}
 }
 
-// plan says whether the call bears a secret, where that matters, and hides what the plan quotes of it: that is kept, and
-// shown on cards.
+// plan says whether the call bears a secret, where that matters, and hides what the plan quotes of it: that is kept,
+// and shown on cards.
 func (hd *hiding) plan(e *evaluation) {
 	p := &e.plan
 	if p.Source != "" {
@@ -107,8 +107,8 @@ func (hd *hiding) card(e *evaluation) *redact.Result {
 	return &card
 }
 
-// forAuditor is the call's params as they are put to the auditor: with file bodies, since what is written is what has to
-// fit the user's request.
+// forAuditor is the call's params as they are put to the auditor: with file bodies, since what is written is what has
+// to fit the user's request.
 func (hd *hiding) forAuditor(e *evaluation) redact.Result { return redacted(hd.o.Bodies(), e.call) }
 
 // redacted is a call's params as that redactor shows them: nothing of those that can't be read.
@@ -120,8 +120,8 @@ func redacted(r *redact.Redactor, c *protocol.Call) redact.Result {
 // bears reports whether a text holds a secret by its form. Where that is not known in time, it does.
 func (hd *hiding) bears(text string) bool { return text != "" && hd.await(0).Bears(text) }
 
-// toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters may
-// disguise it.
+// toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters
+// may disguise it.
 func (hd *hiding) toolName(tool, sent string) string {
 	shown := sent
 	if hd.redactor().Lines(&shown); shown != sent {
@@ -139,8 +139,8 @@ func (hd *hiding) request(c *protocol.Call) string {
 // keys gives a conversation whose name holds a secret another name, by which it is still known again.
 func (hd *hiding) keys(c *protocol.Call) { c.Context.HideKeys(hd.key) }
 
-// key is the one spelling of a session's or an agent's name. Where the name as it was sent holds a secret, that could no
-// longer be recognised in lower case: then it is a name that tells nothing, and whose conversation is untrusted.
+// key is the one spelling of a session's or an agent's name. Where the name as it was sent holds a secret, that could
+// no longer be recognised in lower case: then it is a name that tells nothing, and whose conversation is untrusted.
 func (hd *hiding) key(sent string) string {
 	canonical := protocol.CanonicalKey(sent)
 	if canonical == sent {

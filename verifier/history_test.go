@@ -63,7 +63,8 @@ func (h *history) any(label string) *protocol.Call {
 	}
 	h.n++
 	c := named(h.t, fmt.Sprint("request-", h.n), draw("tool", "read", "exec", "exec", "write", "web_fetch"),
-		`{"command":"run `+draw("command", "0", "1")+`"}`, `"sessionKey":"agent:main:`+draw("conversation", "a", "b")+`",`+
+		`{"command":"run `+draw("command", "0", "1")+`"}`, `"sessionKey":"agent:main:`+draw("conversation", "a",
+			"b")+`",`+
 			draw("run", "", `"runId":"r1",`, `"runId":"r2",`)+
 			draw("who", `"senderId":"1","senderIsOwner":true`, `"senderId":"9"`,
 				`"senderId":"1","senderIsOwner":true,"sessionId":"s"`)+`,"waitMs":1`)
@@ -212,9 +213,9 @@ func (h *history) look(alone bool) {
 	h.seen = len(h.record.entries)
 }
 
-// ground: no sequence of events leads from confirm to allow without an approver's answer; a yes is for its digest, once;
-// a grant ends with its time, or when it is revoked, and is for its tool and conversation, or a turn in it; and under a
-// pause nothing passes that acts.
+// ground: no sequence of events leads from confirm to allow without an approver's answer; a yes is for its digest,
+// once; a grant ends with its time, or when it is revoked, and is for its tool and conversation, or a turn in it; and
+// under a pause nothing passes that acts.
 func (h *history) ground(e record.Entry) {
 	if h.paused && (e.Tool == "exec" || e.Tool == "write") {
 		h.rt.Fatalf("it passed under a pause: %+v", e)
@@ -247,8 +248,8 @@ func (h *history) ground(e record.Entry) {
 	}
 }
 
-// TestNoHistoryAllowsWhatNobodyAllowed: whatever is called, replayed, answered, waited for, paused, revoked and crashed,
-// in any order and at the same time, at two processes that share a store.
+// TestNoHistoryAllowsWhatNobodyAllowed: whatever is called, replayed, answered, waited for, paused, revoked and
+// crashed, in any order and at the same time, at two processes that share a store.
 func TestNoHistoryAllowsWhatNobodyAllowed(t *testing.T) {
 	for name, open := range labs {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,8 @@ const (
 	reasonTooMany  = "Paused: too many questions this hour. What needs the owner's approval is denied until there is " +
 		"room again; other calls go on."
 	reasonFull  = "Too many questions are waiting for the owner. Ask again when some are answered."
-	reasonTaken = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again if " +
+	reasonTaken = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again " +
+		"if " +
 		"it is needed twice."
 	reasonIterations = "This turn has used up its iterations."
 	maxReason        = 500
@@ -37,8 +38,8 @@ const (
 	crashKind   = "panic"
 )
 
-// denial is why a call is denied: a category for the record, a sentence for the agent, and perhaps one for the user, below
-// the agent's next message.
+// denial is why a call is denied: a category for the record, a sentence for the agent, and perhaps one for the user,
+// below the agent's next message.
 type denial struct{ kind, reason, footer string }
 
 func deny(kind, reason string) *denial { return &denial{kind: kind, reason: reason} }
@@ -79,7 +80,8 @@ func (e *evaluation) ruledOut() *denial {
 	case r.Late:
 		return deny("taken", reasonTaken)
 	case r.Silent:
-		return deny("unanswered", "The owner did not answer in time (ref "+e.ref()+"). Ask again after the user's next "+
+		return deny("unanswered", "The owner did not answer in time (ref "+e.ref()+"). Ask again after the user's "+
+			"next "+
 			"message, or in ten minutes.")
 	}
 	return deny("unanswered", e.waiting())

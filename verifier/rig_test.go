@@ -154,7 +154,8 @@ func (l *lab) start(t testing.TB, edit func(*verifier.Options)) *process {
 	}
 	o := verifier.Options{
 		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor }, Store: s,
-		Record: &l.record, Desk: desk, Visible: seen, Key: serverKey, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Record: &l.record, Desk: desk, Visible: seen, Key: serverKey, Log: slog.New(slog.NewTextHandler(t.Output(),
+			nil)),
 	}
 	if edit != nil {
 		edit(&o)
@@ -283,7 +284,8 @@ func (m *memory) decided() (last record.Entry) {
 
 var count atomic.Int64
 
-// call decodes a call as the server does. members are those of its context, in JSON; a call can't wait unless they say so.
+// call decodes a call as the server does. members are those of its context, in JSON; a call can't wait unless they say
+// so.
 func call(t testing.TB, tool, params, members string) *protocol.Call {
 	t.Helper()
 	return named(t, fmt.Sprintf("request-%d", count.Add(1)), tool, params, members)

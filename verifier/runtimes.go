@@ -10,8 +10,8 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// Runtime is what a runtime's plugin says of itself when the runtime starts, and again every few minutes. It proves that
-// the plugin is loaded where calls are made.
+// Runtime is what a runtime's plugin says of itself when the runtime starts, and again every few minutes. It proves
+// that the plugin is loaded where calls are made.
 type Runtime struct {
 	Client string
 	protocol.Hello
@@ -28,7 +28,8 @@ func (r *Runtime) Says(now time.Time) (good, fault string) {
 	ago := max(0, now.Sub(r.Last)).Round(time.Second)
 	switch {
 	case r.Off:
-		return "", "is switched off (enabled: false): tool calls run unasked. To switch it on, set enabled to true and " +
+		return "", "is switched off (enabled: false): tool calls run unasked. To switch it on, set enabled to true " +
+			"and " +
 			"restart the gateway of " + r.Name
 	case ago > silence && r.Instance != "": // a coding agent comes and goes, and names none
 		return "", "was last heard " + ago.Round(time.Minute).String() + " ago. Is the gateway of " + r.Name +
@@ -64,7 +65,10 @@ func (v *Verifier) greet(e *protocol.Event) protocol.Answer {
 	s := &v.runtimes
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = slices.DeleteFunc(s.all, func(o Runtime) bool { return o.Client == r.Client && strings.EqualFold(o.Name, r.Name) })
+	s.all = slices.DeleteFunc(s.all, func(o Runtime) bool {
+		return o.Client == r.Client && strings.EqualFold(o.Name,
+			r.Name)
+	})
 	if len(s.all) >= mostRuntimes {
 		return Refused(e.Name, "Too many runtimes have said hello.")
 	}

@@ -63,8 +63,8 @@ func (v *Verifier) enter(t *store.Tx, c *protocol.Call, by policy.Initiator, bir
 	return s, nil
 }
 
-// window is what a grant is bound to besides the agent: the session id, and for a spawned session its own key too, since it
-// shares the root's conversation.
+// window is what a grant is bound to besides the agent: the session id, and for a spawned session its own key too,
+// since it shares the root's conversation.
 func (s *start) window(c *protocol.Call) string {
 	if s.child {
 		return c.Context.SessionKey + "\n" + c.Context.SessionID
@@ -88,8 +88,8 @@ const (
 )
 
 // scheduled says what a run is worth that no person started: as much as the agent's jobs, which are worth as little as
-// the conversations that made or changed them. A run in a job's own session counts as the owner's where the scheduler has
-// reported that it started the job, and for the first run after that: a webhook's run has such a session too.
+// the conversations that made or changed them. A run in a job's own session counts as the owner's where the scheduler
+// has reported that it started the job, and for the first run after that: a webhook's run has such a session too.
 func (v *Verifier) scheduled(t *store.Tx, c *protocol.Call, s *start) error {
 	job := policy.JobOf(c.Context.SessionKey)
 	if !s.System && (!s.Unknown || job == "" || c.Context.RunID == "") || c.Context.Trigger == "heartbeat" {

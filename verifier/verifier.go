@@ -69,8 +69,10 @@ type Options struct {
 	Store    *store.Store
 	Record   Recorder
 	Desk     Desk
-	Visible  func(*approval.Ask) bool          // a card shows all of the call; what it doesn't show gets no lasting grant
-	Lineage  func(client string) []lineage.Key // under which a client fingerprints; nil: where arguments came from is unknown
+	// a card shows all of the call; what it doesn't show gets no lasting grant
+	Visible func(*approval.Ask) bool
+	// under which a client fingerprints; nil: where arguments came from is unknown
+	Lineage func(client string) []lineage.Key
 	// draws the graph of a turn, for policies that want it in the record; nil: none is drawn
 	Graph    func(ctx context.Context, turn string) (*provenance.Graph, error)
 	Key      hmac.Key                // the server key

@@ -60,8 +60,9 @@ func (g *grants) grantViews(open approval.Granting) []grantView {
 		one := &open.Grants[i]
 		out = append(out, grantView{
 			Name: one.ID, Ref: codes.Ref(one.ID), TalkRef: one.Conversation.Ref(), Level: one.Level.String(),
-			By: foreign(g.o.Hide(strings.Join(one.By, ", "))), Tool: toolName(one.Tool), Agent: foreign(g.o.Hide(one.Agent)),
-			Talk: talkName(store.Name{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "",
+			By: foreign(g.o.Hide(strings.Join(one.By, ", "))), Tool: toolName(one.Tool),
+			Agent: foreign(g.o.Hide(one.Agent)),
+			Talk:  talkName(store.Name{Key: g.o.Hide(one.Conversation.Key)}), Until: one.Until, Turn: one.Run != "",
 			Only: strings.TrimSpace(approval.Only(one)), Always: one.Always,
 		})
 	}

@@ -128,7 +128,8 @@ func TestOneAgentIsPausedFromThePage(t *testing.T) {
 		t.Errorf("the view:\n%s", page)
 	}
 	got := b.do(http.MethodPost, "say", b.form(page, "Pause main"), nil)
-	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.paused("main") || r.paused("ops") {
+	if !strings.Contains(got.body, "The agent &#34;main&#34; paused by owner (page)") || !r.paused("main") ||
+		r.paused("ops") {
 		t.Errorf("pause: %s", got.body)
 	}
 	got = b.do(http.MethodPost, "say", b.form(got.body, "Lift main"), nil)

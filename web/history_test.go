@@ -79,7 +79,8 @@ func TestTheHistoryGoesOnWhereAPageEnds(t *testing.T) {
 // somebody else writes, and a call is asked about and denied.
 func story(c store.Name) []record.Entry {
 	of := func(kind record.Kind, run, tool, params, level string) record.Entry {
-		return record.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool, Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
+		return record.Entry{Kind: kind, Client: c.Client, Session: c.Key, Agent: "main", Run: run, Tool: tool,
+			Params: jsontext.Value(params), Level: level, Started: "the owner wrote directly"}
 	}
 	read := of(record.KindDecision, "run-1", "read", `{"path":"a.txt"}`, "owner")
 	read.Decision, read.RaisedTo, read.Source = record.Allow, "local", "read a.txt"

@@ -262,7 +262,8 @@ func (k *passkeys) addKey(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The passkey was not taken: "+whyNot(err)+" Nothing was changed.", http.StatusUnprocessableEntity)
 		return
 	}
-	if err := k.record(r.Context(), record.Entry{Note: "adds a passkey on the page from " + k.o.Peer(r)}, record.Person{Name: person, Passkey: passkey.NameID(made.ID)}); err != nil {
+	if err := k.record(r.Context(), record.Entry{Note: "adds a passkey on the page from " + k.o.Peer(r)},
+		record.Person{Name: person, Passkey: passkey.NameID(made.ID)}); err != nil {
 		http.Error(w, "The record can't be written, so the passkey was not added. Try again.", http.StatusServiceUnavailable)
 		return
 	}
@@ -308,6 +309,8 @@ func (k *passkeys) removeKey(w http.ResponseWriter, r *http.Request, m *member) 
 		k.list(w, r, m, said{Text: "The passkey could not be removed. Try again.", Tone: odd})
 		return
 	}
-	k.record(r.Context(), record.Entry{Note: "removed a passkey on the page"}, record.Person{Name: m.Person, Passkey: gone.ID}) //nolint:errcheck // it is logged, and the passkey is removed
+	by := record.Person{Name: m.Person, Passkey: gone.ID}
+	// An error is logged, and the passkey is removed all the same.
+	_ = k.record(r.Context(), record.Entry{Note: "removed a passkey on the page"}, by)
 	k.list(w, r, m, said{Text: "The passkey is removed. It signs nothing here any more.", Tone: good})
 }

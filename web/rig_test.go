@@ -177,7 +177,8 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 	}
 	t.Cleanup(func() { r.desk.Close() })
 	o := web.Options{
-		Passkeys: r.keys, Key: key, Desk: r.desk, Grants: r.desk.Grants, Pauses: r.desk.Pauses, Tries: s, People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
+		Passkeys: r.keys, Key: key, Desk: r.desk, Grants: r.desk.Grants, Pauses: r.desk.Pauses, Tries: s,
+		People: func() web.People { return r.people }, Record: r.record, Ledger: r.record, Now: r.now,
 		Peer: func(*http.Request) string { return "192.0.2.7" },
 	}
 	if edit != nil {
@@ -203,7 +204,8 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	a := approval.Ask{
 		Conversation: conversation, SessionKey: conversation.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy",
 		Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Said: []string{"please deploy"},
-		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Direct: true, Shell: true, Network: true, Approvals: 1,
+		Shown: jsontext.Value(`{"command":"make deploy"}`), Lasting: true, Direct: true, Shell: true, Network: true,
+		Approvals: 1,
 	}
 	if edit != nil {
 		edit(&a)
@@ -214,7 +216,8 @@ func (r *rig) ask(edit func(*approval.Ask)) <-chan approval.Ruling {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ruling, err := r.desk.Ask(ctx, &approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute, Whole: r.whole})
+		ruling, err := r.desk.Ask(ctx, &approval.Request{Ask: a, ID: "request-" + a.Digest[:12], Hold: time.Minute,
+			Whole: r.whole})
 		if err != nil && ctx.Err() == nil {
 			r.t.Error(err)
 		}

@@ -23,8 +23,10 @@ func (r *rig) fill(n int) {
 	r.t.Helper()
 	for i := range n {
 		e := record.Entry{
-			Kind: record.KindDecision, RequestID: fmt.Sprintf("request-%d", i), Client: "default", Session: "agent:main:main", Agent: "main",
-			Tool: "exec", Params: jsontext.Value(fmt.Sprintf(`{"command":"make deploy %d"}`, i)), Level: "untrusted", Decision: record.Allow, By: "person",
+			Kind: record.KindDecision, RequestID: fmt.Sprintf("request-%d", i), Client: "default",
+			Session: "agent:main:main", Agent: "main",
+			Tool: "exec", Params: jsontext.Value(fmt.Sprintf(`{"command":"make deploy %d"}`, i)), Level: "untrusted",
+			Decision: record.Allow, By: "person",
 			Why: []string{"The conversation is untrusted: the agent fetched example.com 1 call ago.", "Your policy asks before exec in untrusted conversations."},
 		}
 		switch i % 4 {
@@ -100,7 +102,8 @@ func (r *rig) flood(n int) {
 			Conversation: c, SessionKey: c.Key, Agent: "main", Tool: "exec", Level: taint.Untrusted, Rule: "taintPolicy", Digest: fmt.Sprintf("%064d", i),
 			Why: []string{"The conversation is untrusted."}, Started: "the owner wrote directly", Shown: jsontext.Value(`{"command":"make deploy"}`), Approvals: 1,
 		}
-		if _, err := r.desk.Ask(context.Background(), &approval.Request{Ask: a, ID: fmt.Sprintf("request-%d", i)}); err != nil {
+		if _, err := r.desk.Ask(context.Background(), &approval.Request{Ask: a, ID: fmt.Sprintf("request-%d",
+			i)}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -120,7 +120,8 @@ func answerSpecs() []spec {
 			v := r.ask(deafened, call{tool: "exec", params: plainExec})
 			m := r.card(0)
 			began := time.Now()
-			if _, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Alice.ID, Via: "page", Handle: r.handle(m)}); err != nil {
+			if _, err := r.desk.Answer(b.Context(), approval.Answer{ID: r.p.Name() + ":" + r.who.Alice.ID, Via: "page",
+				Handle: r.handle(m)}); err != nil {
 				b.Fatal(err)
 			}
 			if got := r.get(v); !got.Yes || time.Since(began) > 10*time.Second {

@@ -133,7 +133,8 @@ func cardSpecs() []spec {
 			m := r.card(0)
 			r.tap(r.who.Alice, m, "More…")
 			d := r.details(m)
-			for _, want := range []string{"Any exec means every one in this conversation, except what reaches the network",
+			for _, want := range []string{"Any exec means every one in this conversation, except what reaches the " +
+				"network",
 				".approve exec " + r.codeOf(m) + " 30"} {
 				if !strings.Contains(everything(d), want) {
 					b.Errorf("no %q behind More\n%s", want, everything(d))
@@ -185,7 +186,8 @@ func cardSpecs() []spec {
 			told := r.answered(r.p.Say(b, r.who.Alice, Place{Direct: true}, ".approve all "+code))
 			is, waits, found := strings.Cut(told, "Not answered by this")
 			if !found || !strings.Contains(is, "Your yes is for 2 calls:") || !strings.Contains(is, "Run: one") ||
-				!strings.Contains(is, "Run: two") || !strings.Contains(waits, "Run: risky") || strings.Contains(told, "elsewhere") {
+				!strings.Contains(is, "Run: two") || !strings.Contains(waits, "Run: risky") || strings.Contains(told,
+				"elsewhere") {
 				b.Errorf("told:\n%s", told)
 			}
 			for _, v := range verdicts {
@@ -205,7 +207,8 @@ func cardSpecs() []spec {
 			}
 			for i := range 4 { // a place becomes free when one is answered
 				m := r.card(i)
-				if open, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil || len(open) > 2 {
+				if open, err := r.desk.Pending(b.Context(), r.p.Name()+":"+r.who.Alice.ID); err != nil ||
+					len(open) > 2 {
 					b.Errorf("%d cards are open, %v", len(open), err)
 				}
 				r.tap(r.who.Alice, m, "Deny")

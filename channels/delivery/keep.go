@@ -13,8 +13,8 @@ import (
 
 // Leases are kept where the replicas of this program meet.
 type Leases interface {
-	// Lease takes a lease or renews it, for so long from now; for no time it is given up. It reports false while another
-	// holder has it.
+	// Lease takes a lease or renews it, for so long from now; for no time it is given up. It reports false while
+	// another holder has it.
 	Lease(ctx context.Context, name, holder string, keep time.Duration) (bool, error)
 }
 

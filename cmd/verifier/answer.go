@@ -99,8 +99,8 @@ type ApproveCmd struct {
 	Minutes int    `help:"Let this tool pass in this conversation for so many minutes." xor:"scope" placeholder:"N"`
 	Turn    bool   `help:"The same until the agent's run ends." xor:"scope"`
 	Exactly bool   `help:"Let only exactly this call pass again, for 30 minutes unless you say otherwise." xor:"target"`
-	Same    bool   `help:"Let only calls to the same recipients pass, for 30 minutes unless you say otherwise." xor:"target"`
-	With    string `help:"Let it run once with these arguments instead: a JSON object, or @FILE. This says what that changes, and allows nothing without --confirm." placeholder:"JSON"`
+	Same    bool   `help:"Let only calls to the same recipients pass, for 30 minutes if not said." xor:"target"`
+	With    string `help:"Say what other arguments would change: a JSON object, or @FILE. Allows with --confirm." placeholder:"JSON"`
 	Confirm string `help:"With --with: what it printed, when you have read what changes." placeholder:"WORD"`
 	owner
 }

@@ -24,7 +24,7 @@ type AuditCmd struct {
 
 // AuditVerifyCmd checks records.
 type AuditVerifyCmd struct {
-	Files        []string `arg:"" optional:"" name:"file" help:"Records: their files, or the directories that they are in. Without any, the record of the server."`
+	Files        []string `arg:"" optional:"" name:"file" help:"Records: files or directories; else the server's."`
 	AcceptLosses bool     `help:"List what is missing from the record, and accept that."`
 	recordFlags
 }
@@ -147,7 +147,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
 // AuditShowCmd prints a record.
 type AuditShowCmd struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Records: their files, or the directories that they are in. Without any, the record of the server."`
+	Files    []string `arg:"" optional:"" name:"file" help:"Records: files or directories; else the server's."`
 	Since    string   `help:"From then on: 2h or 2d (ago), 2026-10-03, or 2026-10-03T14:00:00Z." placeholder:"TIME"`
 	Until    string   `help:"Before then; written as --since." placeholder:"TIME"`
 	Tool     string   `help:"Only this tool." placeholder:"NAME"`
@@ -155,7 +155,7 @@ type AuditShowCmd struct {
 	Agent    string   `help:"Only this agent." placeholder:"ID"`
 	Decision string   `help:"Only allow, or only deny." enum:"allow,deny," default:"" placeholder:"WORD"`
 	Ref      string   `help:"Only the call with this reference, as the agent reads it in a denial." placeholder:"REF"`
-	Kind     string   `help:"Only one kind: decision, asked, answer, delivery, lock, reset, pause, resume, revoke, event, graph, begin, repair, note, start, stop." enum:",decision,asked,answer,delivery,lock,reset,pause,resume,revoke,event,graph,begin,repair,note,start,stop" default:"" placeholder:"KIND"`
+	Kind     string   `help:"Only one kind: ${enum}." enum:",decision,asked,answer,delivery,lock,reset,pause,resume,revoke,event,graph,begin,repair,note,start,stop" default:"" placeholder:"KIND"`
 	Person   string   `help:"Only what this person answered." placeholder:"NAME"`
 	Auditor  bool     `help:"Count what the auditor objected to and people allowed all the same, by tool." xor:"form"`
 	JSON     bool     `help:"Print JSON lines." name:"json" xor:"form"`

@@ -11,7 +11,8 @@ func modelOf(c *config.Config) (auditor.Model, error) {
 	if a.Provider == "" {
 		return nil, nil
 	}
-	model, err := auditor.NewModel(auditor.ModelConfig{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model, Key: a.Key.Reveal()})
+	model, err := auditor.NewModel(auditor.ModelConfig{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model,
+		Key: a.Key.Reveal()})
 	if err != nil {
 		return nil, &failure{err.Error(), "see caution.auditor in the config"}
 	}
@@ -30,7 +31,8 @@ func (g *gateway) auditorOf(c *config.Config, model auditor.Model) (*auditor.Aud
 		caution.Adopt(before.auditor.Caution())
 	}
 	return auditor.New(auditor.Options{
-		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(), Caution: caution,
+		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(),
+		Caution: caution,
 		Observe: func(o auditor.Observation) { g.metrics.Audited(o) },
 	})
 }

@@ -40,7 +40,8 @@ func (c *ExplainCmd) Run(a *app) error {
 	}
 	call := &protocol.Call{
 		Tool: protocol.Canonical(c.Tool), Sent: c.Tool, Params: params,
-		Context: protocol.Context{AgentID: protocol.CanonicalKey(c.Agent), SessionKey: protocol.CanonicalKey(c.Session), Iteration: c.Iteration},
+		Context: protocol.Context{AgentID: protocol.CanonicalKey(c.Agent), SessionKey: protocol.CanonicalKey(c.Session),
+			Iteration: c.Iteration},
 	}
 	chosen, err := c.levels()
 	if err != nil {
@@ -68,14 +69,16 @@ func (c *ExplainCmd) Run(a *app) error {
 	return nil
 }
 
-// explainYeses says which of your earlier answers may let the call pass, at a level at which a grant may answer for you.
+// explainYeses says which of your earlier answers may let the call pass, at a level at which a grant may answer for
+// you.
 func explainYeses(a *app, call *protocol.Call, plan *policy.Plan) {
 	params, _ := call.Values()
 	of := "exactly this call"
 	if where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where(); len(where) > 0 {
 		of += ", or for calls to the same recipients: " + printable(strings.Join(where, ", "))
 	}
-	a.printf("It may pass where it asks, if you have said yes for a while to %s. `verifier grants` lists what you gave.\n", of)
+	a.printf("It may pass where it asks, if you have said yes for a while to %s. `verifier grants` lists what you "+
+		"gave.\n", of)
 }
 
 // levels are the one that was asked for, or all.

@@ -147,7 +147,8 @@ func (g *gateway) openServer(s setup, decider *verifier.Verifier) (err error) {
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Graph: g.draw, Runtimes: decider.Runtimes,
-		Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Sources: g.desk.Sources, Health: g.health, Metrics: g.metrics.Handler(), Log: s.log,
+		Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Sources: g.desk.Sources, Health: g.health,
+		Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
 	}
@@ -192,8 +193,9 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
 		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
 		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Graph: g.draw,
-		Settings: func() verifier.Settings { return settings(g.live.Load().config) }, Auditor: func() *auditor.Auditor { return g.live.Load().auditor },
-		Log: s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
+		Settings: func() verifier.Settings { return settings(g.live.Load().config) },
+		Auditor:  func() *auditor.Auditor { return g.live.Load().auditor },
+		Log:      s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
 		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
 	})
 }

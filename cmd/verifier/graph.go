@@ -15,8 +15,8 @@ import (
 
 // GraphCmd draws a turn.
 type GraphCmd struct {
-	Turn    string   `arg:"" help:"A turn's or run's id, or the reference of a decision or a conversation (its latest turn)."`
-	Records []string `arg:"" optional:"" name:"record" help:"Records to draw it from: their files or directories. Without any, the server draws it from its own."`
+	Turn    string   `arg:"" help:"A turn's or run's id, or a reference of a decision or conversation."`
+	Records []string `arg:"" optional:"" name:"record" help:"Records: files or directories; else the server's."`
 	Format  string   `help:"How to draw it: text or json." enum:"text,json" default:"text"`
 	owner
 }

@@ -18,7 +18,8 @@ func TestH318NoLabelMakesWhatIsDangerousSafe(t *testing.T) {
 		}
 	}
 	for text, refused := range map[string]bool{
-		"tools:\n  send_note: {safe: true, sink: true}\n": true, "tools:\n  send_note: {safe: true, sink: false, destructive: true}\n": true, "tools:\n  gateway: {safe: true, sink: false}\n": true,
+		"tools:\n  send_note: {safe: true, sink: true}\n": true, "tools:\n  send_note: {safe: true, sink: false, " +
+			"destructive: true}\n": true, "tools:\n  gateway: {safe: true, sink: false}\n": true,
 		"tools:\n  get_note: {safe: true, sink: false}\n": false, "approvers: []\ntools: {}\n": true, "tools:\n  exec: {safe: true, sink: false}\n": true,
 	} {
 		dir := t.TempDir()

@@ -26,7 +26,8 @@ func (g *gateway) openPage(c *config.Config, key hmac.Key, pushing web.Push) (er
 		return nil
 	}
 	g.page, err = web.New(web.Options{
-		Key: key, Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Tries: g.store, Record: g.record, Log: g.log,
+		Key: key, Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Tries: g.store, Record: g.record,
+		Log:    g.log,
 		People: func() web.People { return g.live.Load().auth },
 		Peer:   func(r *http.Request) string { return g.server.Peer(r) },
 		URL:    c.Web.Address(), Hide: g.hide, Passkeys: g.passkeys, Push: pushing,

@@ -149,8 +149,8 @@ func (g *gateway) draw(ctx context.Context, name string) (*provenance.Graph, err
 	return provenance.Draw(ctx, [][]string{files}, name, refOf)
 }
 
-// recordHead is how far the store has seen the record get, nil where it has seen nothing: lines cut off the end show only
-// against it. A database that a server is using can't be read: then the head beside the record counts.
+// recordHead is how far the store has seen the record get, nil where it has seen nothing: lines cut off the end show
+// only against it. A database that a server is using can't be read: then the head beside the record counts.
 func recordHead(state *config.State, c *config.Config) (*record.Head, error) {
 	key, err := serverKey(c, state)
 	if err != nil {

@@ -63,8 +63,10 @@ func writeRecord(ts *testscript.TestScript, _ bool, args []string) {
 	at := time.Date(2026, 10, 3, 14, 2, 11, 0, time.UTC)
 	for i, tool := range []string{"read", "exec", "message"} {
 		ts.Check(log.Append(record.Entry{
-			Kind: record.KindDecision, At: at.Add(time.Duration(i) * time.Hour), Tool: tool, Session: "agent:main:main", Agent: "main",
-			Decision: []string{record.Allow, record.Deny, record.Allow}[i], Ref: []string{"", "7Q4K", ""}[i], Level: "external",
+			Kind: record.KindDecision, At: at.Add(time.Duration(i) * time.Hour), Tool: tool, Session: "agent:main:main",
+			Agent:    "main",
+			Decision: []string{record.Allow, record.Deny, record.Allow}[i], Ref: []string{"", "7Q4K", ""}[i],
+			Level: "external",
 		}))
 	}
 	ts.Check(log.Close())
@@ -209,7 +211,8 @@ func forgedLine(raw []byte) []byte {
 		panic(err)
 	}
 	body := fmt.Sprintf(
-		`{"seq":%d,"kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1)
+		`{"seq":%d,"kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`,
+		last.Seq+1)
 	sum := sha256.Sum256([]byte(last.MAC + "\n" + body))
 	return fmt.Appendf(nil, "%s,\"mac\":\"%x\"}\n", body, sum[:16])
 }

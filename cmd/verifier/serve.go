@@ -243,7 +243,8 @@ func (c *ServeCmd) greet(a *app, cfg *config.Config, state *config.State, addr n
 	if c.Config != "" {
 		a.printf("  config  %s\n", c.Config)
 	}
-	a.printf("  policy  %s\n  state   %s\n  record  %s\n", cmp.Or(cfg.Policy.Profile, "default"), storeName(cfg, state), recordName(cfg, state))
+	a.printf("  policy  %s\n  state   %s\n  record  %s\n", cmp.Or(cfg.Policy.Profile, "default"), storeName(cfg, state),
+		recordName(cfg, state))
 	if chats := slices.DeleteFunc(slices.Sorted(maps.Keys(g.channels)), func(name string) bool { return name == approval.Terminal }); len(chats) > 0 {
 		a.printf("  chats   %s\n", strings.Join(chats, ", "))
 	}

@@ -121,7 +121,8 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 		return report, err
 	}
 	played, err := store.Open(a.ctx, store.Options{
-		Backend: backend, Key: replay.Key, Clients: func() []string { return []string{"replay"} }, Wait: simulateTimeout,
+		Backend: backend, Key: replay.Key, Clients: func() []string { return []string{"replay"} },
+		Wait: simulateTimeout,
 	})
 	if err != nil {
 		return report, errors.Join(err, backend.Close())

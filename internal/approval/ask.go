@@ -287,7 +287,8 @@ func (as *asker) leave(ctx context.Context, r *Request, id string) Ruling {
 	if r.Ask.HeldOnly {
 		as.runFor(ctx, func(ctx context.Context) {
 			if c, _, err := as.load(ctx, id); err == nil {
-				_, _ = as.takeBack(ctx, c, "the call no longer waits, and parts of it were hidden before they reached us")
+				_, _ = as.takeBack(ctx, c, "the call no longer waits, and parts of it were hidden before they "+
+					"reached us")
 			}
 		})
 	}

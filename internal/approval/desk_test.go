@@ -82,9 +82,11 @@ func (r *rig) open(edit func(*approval.Options)) *approval.Desk {
 	r.Helper()
 	o := approval.Options{
 		Key: key, Store: r.store, Record: r.ledger, Channels: map[string]approval.Channel{"chat": r.chat}, Inbox: true,
-		Visible: func(a *approval.Ask) bool { return a.Hidden == 0 }, Detailed: func(a *approval.Ask) bool { return a.Hidden == 0 },
-		Terms: approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{alice}}, {Name: "bob", IDs: []string{bob}}}},
-		Poll:  50 * time.Millisecond,
+		Visible:  func(a *approval.Ask) bool { return a.Hidden == 0 },
+		Detailed: func(a *approval.Ask) bool { return a.Hidden == 0 },
+		Terms: approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{alice}}, {Name: "bob",
+			IDs: []string{bob}}}},
+		Poll: 50 * time.Millisecond,
 	}
 	if edit != nil {
 		edit(&o)
@@ -189,8 +191,10 @@ func request(edit func(*approval.Request)) *approval.Request {
 	n := asked.Add(1)
 	r := &approval.Request{
 		Ask: approval.Ask{
-			Conversation: talk, SessionKey: talk.Key, SessionID: "s", Window: "s", Agent: "main", Run: "r", Tool: "read_mail",
-			Digest: fmt.Sprintf("digest-%d", n), Level: taint.External, Shown: []byte(`{"n":1}`), Lasting: true, Direct: true,
+			Conversation: talk, SessionKey: talk.Key, SessionID: "s", Window: "s", Agent: "main", Run: "r",
+			Tool:   "read_mail",
+			Digest: fmt.Sprintf("digest-%d", n), Level: taint.External, Shown: []byte(`{"n":1}`), Lasting: true,
+			Direct: true,
 		},
 		ID: fmt.Sprintf("request-%d", n), Hold: patient,
 	}

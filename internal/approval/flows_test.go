@@ -44,7 +44,8 @@ func TestIdenticalCallsShareACard(t *testing.T) {
 	if o := get(t, r.chat.settled); o.State != approval.Allowed {
 		t.Errorf("the card shows %+v", o)
 	}
-	if o := r.tap(bob, card, approval.DenyCall); o.Kind != approval.TooLate || !strings.Contains(o.Text, "Already answered") {
+	if o := r.tap(bob, card, approval.DenyCall); o.Kind != approval.TooLate || !strings.Contains(o.Text,
+		"Already answered") {
 		t.Errorf("bob is told %+v", o)
 	}
 }
@@ -80,9 +81,10 @@ func TestH54ACardThatReachesNobodyIsNoCard(t *testing.T) {
 		do   func(*rig)
 		want error
 	}{
-		"the chat is down":                {do: func(r *rig) { r.chat.down.Store(true) }, want: approval.ErrNobody},
-		"H43 the chat hangs":              {do: func(r *rig) { r.chat.hangs.Store(true) }, want: approval.ErrNobody},
-		"H46 the record can't be written": {do: func(r *rig) { r.ledger.refuses = record.KindAsked }, want: approval.ErrRecord},
+		"the chat is down":   {do: func(r *rig) { r.chat.down.Store(true) }, want: approval.ErrNobody},
+		"H43 the chat hangs": {do: func(r *rig) { r.chat.hangs.Store(true) }, want: approval.ErrNobody},
+		"H46 the record can't be written": {do: func(r *rig) { r.ledger.refuses = record.KindAsked },
+			want: approval.ErrRecord},
 		"the agent's chat is not there": {edit: func(o *approval.Options) {
 			o.Terms.Agents = map[string]approval.Agent{"main": {Channels: []string{"third"}}}
 		}, want: approval.ErrNobody},
@@ -199,7 +201,8 @@ func TestH31ACallWaitsForAPlace(t *testing.T) {
 func TestH24GuessingIsLocked(t *testing.T) {
 	r := newRig(t, nil)
 	card := r.waits(request(nil))
-	for i, want := range []approval.Kind{approval.NotFound, approval.NotFound, approval.NotFound, approval.NotFound, approval.Locked} {
+	for i, want := range []approval.Kind{approval.NotFound, approval.NotFound, approval.NotFound, approval.NotFound,
+		approval.Locked} {
 		if o := r.types(alice, fmt.Sprintf(".approve read_mail 0000000%d", i)); o.Kind != want {
 			t.Errorf("try %d: %+v", i, o)
 		}
@@ -247,14 +250,17 @@ func TestApproveAllIsForWhatWasThereBefore(t *testing.T) {
 	after := put("after", nil)
 	o := r.answer(approval.Answer{ID: alice, Text: ".approve all " + one.Code + " 30", Sent: written})
 	said, skipped, _ := strings.Cut(o.Text, "Not answered by this")
-	if o.Kind != approval.Counted || !strings.Contains(said, "one") || !strings.Contains(said, "two") || strings.Contains(o.Text, "after") ||
-		strings.Contains(o.Text, "elsewhere") || !strings.Contains(skipped, "marked") || !strings.Contains(skipped, "hidden") {
+	if o.Kind != approval.Counted || !strings.Contains(said, "one") || !strings.Contains(said, "two") ||
+		strings.Contains(o.Text, "after") ||
+		strings.Contains(o.Text, "elsewhere") || !strings.Contains(skipped, "marked") || !strings.Contains(skipped,
+		"hidden") {
 		t.Errorf("told %q", o.Text)
 	}
 	for _, c := range []struct {
 		card *approval.Card
 		want approval.State
-	}{{one, approval.Allowed}, {two, approval.Allowed}, {marked, approval.Open}, {hidden, approval.Open}, {elsewhere, approval.Open}, {after, approval.Open}} {
+	}{{one, approval.Allowed}, {two, approval.Allowed}, {marked, approval.Open}, {hidden, approval.Open}, {elsewhere,
+		approval.Open}, {after, approval.Open}} {
 		if _, o, _, err := r.Look(t.Context(), c.card.ID); err != nil || o.State != c.want {
 			t.Errorf("%s is %s, %v", c.card.Ask.Digest, o.State, err)
 		}
@@ -275,7 +281,8 @@ func TestWhatIsTakenThroughTheAgentsOwnChat(t *testing.T) {
 	relay := func(client, line string) approval.Outcome {
 		n++
 		return r.answer(approval.Answer{ID: alice, Text: line, Carrier: &approval.Carrier{
-			Conversation: store.Name{Client: client, Key: talk.Key}, Request: fmt.Sprint("message ", n), Keep: time.Minute,
+			Conversation: store.Name{Client: client, Key: talk.Key}, Request: fmt.Sprint("message ", n),
+			Keep: time.Minute,
 		}})
 	}
 	for _, c := range []struct {
@@ -346,7 +353,8 @@ func TestH53ACardSaysWhatBecomesOfItsGateway(t *testing.T) {
 		t.Errorf("another question: %v", err)
 	}
 	first, second := r.open(nil), r.open(nil)
-	if o, err := first.Answer(t.Context(), approval.Answer{ID: alice, Text: ".pending"}); err != nil || !strings.Contains(o.Text, card.Code) {
+	if o, err := first.Answer(t.Context(), approval.Answer{ID: alice, Text: ".pending"}); err != nil ||
+		!strings.Contains(o.Text, card.Code) {
 		t.Errorf("its successor lists %q, %v", o.Text, err) // H44: what waits is not lost
 	}
 	r.until("both know of the card", func() bool { return approval.Looked(first) && approval.Looked(second) })
@@ -368,7 +376,8 @@ func TestH53ACardSaysWhatBecomesOfItsGateway(t *testing.T) {
 		t.Errorf("a tap then: %+v", o)
 	}
 	r.clock.Add(int64(24 * time.Hour))
-	if o := r.tap(alice, card, approval.AllowOnce); o.Kind != approval.TooLate || !strings.Contains(o.Text, "The record says what became of it") {
+	if o := r.tap(alice, card, approval.AllowOnce); o.Kind != approval.TooLate || !strings.Contains(o.Text,
+		"The record says what became of it") {
 		t.Errorf("a day later: %+v", o)
 	}
 }
@@ -395,13 +404,15 @@ func TestHowLongANoHolds(t *testing.T) {
 			if c.silent {
 				r.clock.Add(int64(approval.DefaultTTL))
 				get(t, r.chat.settled)
-			} else if o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.DenyCall), Reason: "use make"}); o.State != approval.Denied {
+			} else if o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.DenyCall),
+				Reason: "use make"}); o.State != approval.Denied {
 				t.Fatalf("%+v", o)
 			}
 			r.clock.Add(int64(c.after))
 			q.ID, q.Ask.Said = "again", c.said
 			h := get(t, r.ask(r.Desk, q))
-			if asks := h.Ticket != ""; asks != c.asks || !asks && (h.Silent != c.silent || h.Denied == c.silent || !c.silent && h.Reason != "use make") {
+			if asks := h.Ticket != ""; asks != c.asks || !asks && (h.Silent != c.silent || h.Denied == c.silent ||
+				!c.silent && h.Reason != "use make") {
 				t.Errorf("told %+v, %v", h.Ruling, h.err)
 			}
 			if said, by := r.claim(q, nil); by != "" || !c.asks && said.Silent != c.silent {
@@ -417,14 +428,16 @@ func TestAReasonHoldsNoCodeAndNoSecret(t *testing.T) {
 		o.Hide = func(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED]") }
 	})
 	one, two := r.waits(request(nil)), r.waits(request(nil))
-	o := r.types(alice, ".deny "+one.Code+" no, .approve read_mail "+strings.ToUpper(two.Code)+" hunter2 x"+one.Code+"x")
+	o := r.types(alice,
+		".deny "+one.Code+" no, .approve read_mail "+strings.ToUpper(two.Code)+" hunter2 x"+one.Code+"x")
 	for _, secret := range []string{one.Code, two.Code, strings.ToUpper(two.Code), "hunter2"} {
 		if o.Reason == "" || strings.Contains(o.Reason, secret) {
 			t.Errorf("the reason: %q", o.Reason)
 		}
 	}
 	for _, e := range r.ledger.entries {
-		if text := fmt.Sprintf("%+v", e); strings.Contains(text, one.Code) || strings.Contains(text, two.Code) || strings.Contains(text, "hunter2") {
+		if text := fmt.Sprintf("%+v", e); strings.Contains(text, one.Code) || strings.Contains(text, two.Code) ||
+			strings.Contains(text, "hunter2") {
 			t.Errorf("recorded %s", text)
 		}
 	}
@@ -449,7 +462,8 @@ func TestH198ThePendingListShowsNoCodeOfAnotherAgent(t *testing.T) {
 	other := newChat()
 	r := newRig(t, func(o *approval.Options) {
 		o.Channels["other"] = other
-		o.Terms.Agents = map[string]approval.Agent{"main": {Channels: []string{"other"}, Approvers: []string{"bob"}}, "helper": {Channels: []string{"chat"}}}
+		o.Terms.Agents = map[string]approval.Agent{"main": {Channels: []string{"other"}, Approvers: []string{"bob"}},
+			"helper": {Channels: []string{"chat"}}}
 	})
 	for _, agent := range []string{"main", "helper"} {
 		get(t, r.ask(r.Desk, request(func(q *approval.Request) { q.Ask.Agent, q.Hold = agent, 0 })))
@@ -463,7 +477,8 @@ func TestH198ThePendingListShowsNoCodeOfAnotherAgent(t *testing.T) {
 		{bob, "other", true, false}, {bob, "chat", false, true}, {bob, approval.Terminal, true, true},
 	} {
 		o, err := r.Answer(t.Context(), approval.Answer{ID: c.id, Via: c.via, Text: ".pending"})
-		if err != nil || strings.Contains(o.Text, main.Code) != c.main || strings.Contains(o.Text, helper.Code) != c.helper ||
+		if err != nil || strings.Contains(o.Text, main.Code) != c.main || strings.Contains(o.Text,
+			helper.Code) != c.helper ||
 			strings.Contains(o.Text, "Nothing is waiting") != (!c.main && !c.helper) {
 			t.Errorf("%s in %s reads %q, %v", c.id, c.via, o.Text, err)
 		}
@@ -482,7 +497,8 @@ func TestAPauseEndsWaitsAndIsLiftedOnlyOnTheRecord(t *testing.T) {
 		t.Errorf("the tap: %+v", o)
 	}
 	r.ledger.refuses = record.KindResume
-	if o, err := r.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".resume"}); err == nil || len(r.Pauses.List()) != 1 {
+	if o, err := r.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".resume"}); err == nil ||
+		len(r.Pauses.List()) != 1 {
 		t.Errorf("without a record it was lifted: %+v", o)
 	}
 	if !strings.Contains(r.Pauses.Text(), "by alice") {
@@ -506,12 +522,14 @@ func TestGrantsAreListedAndEndWithTheirGiversAndAtAWord(t *testing.T) {
 		}
 		return len(open.Grants)
 	}
-	if o := r.types(bob, ".grants"); !strings.Contains(o.Text, cards[0].Ref()+`  "read_mail"  in `+talk.Ref()) || !strings.Contains(o.Text, "by alice") {
+	if o := r.types(bob, ".grants"); !strings.Contains(o.Text, cards[0].Ref()+`  "read_mail"  in `+talk.Ref()) ||
+		!strings.Contains(o.Text, "by alice") {
 		t.Errorf("listed %q", o.Text)
 	}
 	// H752: alice's account is taken over, and its id given to bob.
 	for _, now := range [][]approval.Person{
-		{{Name: "alice", IDs: []string{"chat:9"}}}, {{Name: "alice", IDs: []string{"chat:9"}}, {Name: "bob", IDs: []string{alice}}},
+		{{Name: "alice", IDs: []string{"chat:9"}}}, {{Name: "alice", IDs: []string{"chat:9"}}, {Name: "bob",
+			IDs: []string{alice}}},
 	} {
 		if err := r.Configure(approval.Terms{People: now}); err != nil || list() != 0 {
 			t.Errorf("%+v: %d grants hold, %v", now, list(), err)
@@ -528,10 +546,12 @@ func TestGrantsAreListedAndEndWithTheirGiversAndAtAWord(t *testing.T) {
 	if o := r.types(bob, ".revoke "+strings.ToLower(cards[0].Ref())); o.Kind != approval.Replied || list() != 2 {
 		t.Errorf("%+v, %d grants", o, list())
 	}
-	if _, o, _, err := r.Look(t.Context(), cards[0].ID); err != nil || o.State != approval.Denied || !strings.Contains(o.Text, "the yes was taken back") {
+	if _, o, _, err := r.Look(t.Context(), cards[0].ID); err != nil || o.State != approval.Denied ||
+		!strings.Contains(o.Text, "the yes was taken back") {
 		t.Errorf("its card: %+v, %v", o, err)
 	}
-	if o, err := r.Grants.Revoke(t.Context(), approval.Answer{ID: mallory}, approval.AllGrants); err != nil || o.Kind != approval.Unauthorised || list() != 2 {
+	if o, err := r.Grants.Revoke(t.Context(), approval.Answer{ID: mallory}, approval.AllGrants); err != nil ||
+		o.Kind != approval.Unauthorised || list() != 2 {
 		t.Errorf("mallory: %+v, %v", o, err)
 	}
 	if o := r.types(bob, ".revoke all"); !strings.Contains(o.Text, "2 grants were ended by bob") || list() != 0 {
@@ -600,7 +620,8 @@ func TestALateAnswerReachesItsCallerAndNoOther(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if h := get(t, waiting); !h.Denied || h.ByPerson || r.ledger.count(record.KindAnswer, string(approval.AllowedThere)) != 1 {
+	if h := get(t, waiting); !h.Denied || h.ByPerson || r.ledger.count(record.KindAnswer,
+		string(approval.AllowedThere)) != 1 {
 		t.Errorf("told %+v", h.Ruling)
 	}
 }
@@ -617,7 +638,8 @@ func TestAnEditedCallIsShownAndThenPasses(t *testing.T) {
 		if string(params) == whole {
 			return &a, nil
 		}
-		a.Shown, a.Digest = jsontext.Value(strings.ReplaceAll(string(params), "12345", "[REDACTED: 5 chars]")), "edited "+string(params)
+		a.Shown, a.Digest = jsontext.Value(strings.ReplaceAll(string(params), "12345", "[REDACTED: 5 chars]")),
+			"edited "+string(params)
 		if strings.Contains(string(params), "mallory") {
 			return nil, &approval.Unfit{Text: "Your policy refuses the changed call."}
 		}
@@ -626,7 +648,8 @@ func TestAnEditedCallIsShownAndThenPasses(t *testing.T) {
 	h := r.ask(r.Desk, q)
 	card := get(t, r.chat.sent)
 	edit := func(params, confirm string) approval.Outcome {
-		return r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.EditCall), Params: params, Confirm: confirm})
+		return r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.EditCall), Params: params,
+			Confirm: confirm})
 	}
 	for params, why := range map[string]string{
 		shown:                                 "Nothing is changed",
@@ -644,7 +667,8 @@ func TestAnEditedCallIsShownAndThenPasses(t *testing.T) {
 	}
 	const wrote = `{"n":1,"to":"carol","token":"[REDACTED: 5 chars]"}`
 	o := edit(wrote, "")
-	if o.Kind != approval.WantsConfirm || len(o.Edit.Changes) != 1 || o.Edit.Changes[0] != (approval.EditedMember{Name: "to", Was: `"bob"`, Is: `"carol"`}) {
+	if o.Kind != approval.WantsConfirm || len(o.Edit.Changes) != 1 ||
+		o.Edit.Changes[0] != (approval.EditedMember{Name: "to", Was: `"bob"`, Is: `"carol"`}) {
 		t.Fatalf("%+v %+v", o, o.Edit)
 	}
 	if o := edit(strings.Replace(wrote, "carol", "dave", 1), o.Edit.Ask.Digest); o.Kind != approval.WantsConfirm {
@@ -654,7 +678,8 @@ func TestAnEditedCallIsShownAndThenPasses(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	got := get(t, h)
-	if !got.Yes || string(got.Edited) != `{"n":1,"to":"carol","token":"12345"}` || got.EditedDigest != "edited "+string(got.Edited) {
+	if !got.Yes || string(got.Edited) != `{"n":1,"to":"carol","token":"12345"}` ||
+		got.EditedDigest != "edited "+string(got.Edited) {
 		t.Fatalf("the call was told %+v", got.Ruling)
 	}
 	if _, by := r.claim(q, &got.Ruling); by != "" {
@@ -681,7 +706,8 @@ func TestHiddenFileTextIsReadBeforeItIsAllowed(t *testing.T) {
 	})
 	h := r.ask(r.Desk, q)
 	card := get(t, r.chat.sent)
-	for _, o := range []approval.Outcome{r.types(alice, ".approve read_mail "+card.Code), r.tap(alice, card, approval.AllowSeen)} {
+	for _, o := range []approval.Outcome{r.types(alice, ".approve read_mail "+card.Code), r.tap(alice, card,
+		approval.AllowSeen)} {
 		if o.Kind != approval.Misunderstood || !strings.Contains(o.Text, "you have not read it") {
 			t.Errorf("before: %+v", o)
 		}
@@ -701,7 +727,8 @@ func TestHiddenFileTextIsReadBeforeItIsAllowed(t *testing.T) {
 	if o := r.tap(alice, card, approval.AllowSeen); o.State != approval.Allowed {
 		t.Fatalf("after: %+v", o)
 	}
-	if got := get(t, h); !got.Yes || !got.Whole || r.ledger.count(record.KindNote, "what is hidden in the call was shown") != 1 {
+	if got := get(t, h); !got.Yes || !got.Whole || r.ledger.count(record.KindNote,
+		"what is hidden in the call was shown") != 1 {
 		t.Errorf("told %+v", got.Ruling)
 	}
 	if _, err := r.Reveal(t.Context(), approval.Answer{ID: alice}, card); !errors.Is(err, approval.ErrNotHeld) {

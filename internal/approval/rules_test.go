@@ -72,12 +72,14 @@ func TestWhatAScopeGrants(t *testing.T) {
 		{shell, "30", both(shell, other, func(a *approval.Ask) { a.Network = true }), ""},
 		{shell, "30", both(shell, other, func(a *approval.Ask) { a.Marked = true }), ""},
 		{both(shell, func(a *approval.Ask) { a.Network = true }), "30", both(shell, other), ""},
-		{both(shell, func(a *approval.Ask) { a.Network = true }), "30", both(shell, func(a *approval.Ask) { a.Network = true }), "grant"},
+		{both(shell, func(a *approval.Ask) { a.Network = true }), "30", both(shell,
+			func(a *approval.Ask) { a.Network = true }), "grant"},
 	} {
 		q := request(func(q *approval.Request) { c.call(&q.Ask) })
 		q.Ask.Conversation.Key = fmt.Sprint("row ", row)
 		card := r.waits(q)
-		if o := r.types(alice, strings.TrimSpace(fmt.Sprintf(".approve %s %s %s", q.Ask.Tool, card.Code, c.typed))); o.State != approval.Allowed {
+		if o := r.types(alice, strings.TrimSpace(fmt.Sprintf(".approve %s %s %s", q.Ask.Tool, card.Code,
+			c.typed))); o.State != approval.Allowed {
 			t.Fatalf("%+v: %+v", c.typed, o)
 		}
 		if _, by := r.claim(q, nil); by == "" { // uses up the yes
@@ -85,7 +87,8 @@ func TestWhatAScopeGrants(t *testing.T) {
 		}
 		again := *q
 		again.ID, again.Ask.Tool = "later", "read_mail"
-		again.Ask.Shell, again.Ask.Network, again.Ask.Marked, again.Ask.Unsure, again.Ask.Lasting, again.Ask.Run = false, false, false, false, true, q.Ask.Run
+		again.Ask.Shell, again.Ask.Network, again.Ask.Marked, again.Ask.Unsure, again.Ask.Lasting,
+			again.Ask.Run = false, false, false, false, true, q.Ask.Run
 		again.Ask.Tool = q.Ask.Tool
 		c.later(&again.Ask)
 		if _, by := r.claim(&again, nil); by != c.by {
@@ -136,22 +139,26 @@ func TestWhoMayAnswer(t *testing.T) {
 		q := request(func(q *approval.Request) { q.Ask.Agent, q.Ask.Conversation.Key = c.agent, c.agent+c.id })
 		card := r.waits(q)
 		for i, a := range []approval.Answer{
-			{Text: ".approve read_mail " + card.Code}, {Handle: card.Handle(approval.AllowOnce)}, {Ref: card.Ref(), Allow: true},
+			{Text: ".approve read_mail " + card.Code}, {Handle: card.Handle(approval.AllowOnce)}, {Ref: card.Ref(),
+				Allow: true},
 		} {
 			a.ID = c.id
 			if o := r.answer(a); (i == 0 || c.kind != approval.Counted) && o.Kind != c.kind {
 				t.Errorf("%s, %q, way %d: %+v", c.agent, c.id, i, o)
 			}
 		}
-		if _, o, _, err := r.Look(t.Context(), card.ID); err != nil || (o.State == approval.Allowed) != (c.kind == approval.Counted) {
+		if _, o, _, err := r.Look(t.Context(), card.ID); err != nil ||
+			(o.State == approval.Allowed) != (c.kind == approval.Counted) {
 			t.Errorf("%s, %q: the card is %s, %v", c.agent, c.id, o.State, err)
 		}
 	}
 	for name, o := range map[string]approval.Terms{
-		"H33 no people":                   {},
-		"no one for the agent":            {People: people, Agents: map[string]approval.Agent{"main": {Approvers: []string{}}}},
-		"fewer than it takes":             {People: people, Config: approval.Config{Approvals: 3}},
-		"it names no agent, one has none": {People: people, Agents: map[string]approval.Agent{"x": {Approvers: []string{}}}},
+		"H33 no people": {},
+		"no one for the agent": {People: people,
+			Agents: map[string]approval.Agent{"main": {Approvers: []string{}}}},
+		"fewer than it takes": {People: people, Config: approval.Config{Approvals: 3}},
+		"it names no agent, one has none": {People: people,
+			Agents: map[string]approval.Agent{"x": {Approvers: []string{}}}},
 	} {
 		r := newRig(t, func(p *approval.Options) { p.Terms = o })
 		q := request(nil)
@@ -240,9 +247,19 @@ func TestWhatALateYesIsFor(t *testing.T) {
 		"a better level":            {edit: func(a *approval.Ask) { a.Level = taint.Owner }, passes: true},
 		"files were written unseen": {edit: func(a *approval.Ask) { a.Unseen = true }},
 		"another message":           {edit: func(a *approval.Ask) { a.Said = []string{"go on"} }, passes: true},
-		"a pause and its end":       {between: func(r *rig, _ *approval.Card) { r.types(alice, ".pause"); r.types(alice, ".resume") }},
-		"a reset":                   {between: func(r *rig, card *approval.Card) { r.types(alice, ".reset-trust "+talk.Ref()) }},
-		"its time is over":          {between: func(r *rig, card *approval.Card) { r.clock.Add(int64(31 * time.Minute)) }},
+		"a pause and its end": {between: func(r *rig, _ *approval.Card) {
+			r.types(alice, ".pause")
+			r.types(alice,
+				".resume")
+		}},
+		"a reset": {between: func(r *rig, card *approval.Card) {
+			r.types(alice,
+				".reset-trust "+talk.Ref())
+		}},
+		"its time is over": {between: func(r *rig,
+			card *approval.Card) {
+			r.clock.Add(int64(31 * time.Minute))
+		}},
 		"the clock was set back": {between: func(r *rig, card *approval.Card) {
 			r.clock.Add(-int64(time.Hour))
 			r.until("the store has noticed", func() bool {
@@ -251,12 +268,14 @@ func TestWhatALateYesIsFor(t *testing.T) {
 			})
 		}},
 		"the session has ended": {between: func(r *rig, card *approval.Card) {
-			if err := r.Abandon(r.Context(), approval.Ending{Conversation: talk, SessionKey: talk.Key, SessionID: "s", Why: "it ended"}); err != nil {
+			if err := r.Abandon(r.Context(), approval.Ending{Conversation: talk, SessionKey: talk.Key, SessionID: "s",
+				Why: "it ended"}); err != nil {
 				r.Fatal(err)
 			}
 		}},
 		"its giver may not any more": {between: func(r *rig, card *approval.Card) {
-			if err := r.Configure(approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{"chat:9"}}}}); err != nil {
+			if err := r.Configure(approval.Terms{People: []approval.Person{{Name: "alice",
+				IDs: []string{"chat:9"}}}}); err != nil {
 				r.Fatal(err)
 			}
 		}},
@@ -348,12 +367,14 @@ func TestAnAlwaysGrantIsGivenOnThePageForItsAgentAlone(t *testing.T) {
 	q := request(func(q *approval.Request) { owned(&q.Ask) })
 	card := r.waits(q)
 	for _, days := range []int{0, 31} {
-		o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways), Always: &approval.Always{Days: days}})
+		o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways),
+			Always: &approval.Always{Days: days}})
 		if o.Kind != approval.Misunderstood {
 			t.Errorf("for %d days: %+v", days, o)
 		}
 	}
-	if o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways), Always: &approval.Always{Days: 30}}); o.State != approval.Allowed {
+	if o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways),
+		Always: &approval.Always{Days: 30}}); o.State != approval.Allowed {
 		t.Fatalf("%+v", o)
 	}
 	r.claim(q, nil)

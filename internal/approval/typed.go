@@ -296,8 +296,9 @@ func (c *Carrier) carries(card *Card) bool {
 func (an *answers) relayed(ctx context.Context, person string, a *Answer) (Outcome, error) {
 	cmd, err := codes.Parse(a.Text)
 	if err != nil {
-		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+ //nolint:nilerr // so
-			"`.help` lists them where it asks you."), nil
+		const text = "That is not a command as verifier knows them. Nothing was changed; " +
+			"`.help` lists them where it asks you."
+		return misunderstood(nil, text), nil //nolint:nilerr // the person reads it
 	}
 	n, err := an.o.Store.Count(ctx, "relay:"+a.Carrier.Conversation.Client+":"+a.Carrier.Request, a.Carrier.Keep, true)
 	switch {

@@ -19,7 +19,8 @@ import (
 // Idle connections are let go after a minute.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
+		goleak.IgnoreTopFunction("net/http.(*persistConn).readLoop"),
+		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"),
 		goleak.IgnoreTopFunction("internal/poll.runtime_pollWait"))
 }
 
@@ -65,7 +66,8 @@ func (w *watch) last() auditor.Observation {
 }
 
 func question(params string) auditor.Question {
-	return auditor.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"}, Tool: "send_email", Params: jsontext.Value(params)}
+	return auditor.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"},
+		Tool: "send_email", Params: jsontext.Value(params)}
 }
 
 func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
@@ -98,7 +100,8 @@ func TestAnAnswerHasThreeSeconds(t *testing.T) {
 		}))
 		began := time.Now()
 		o := a.Ask(t.Context(), question("{}"))
-		if took := time.Since(began); o.Verdict != auditor.NoAnswer || took != auditor.DefaultTimeout || a.last().Cause != "timeout" {
+		if took := time.Since(began); o.Verdict != auditor.NoAnswer || took != auditor.DefaultTimeout ||
+			a.last().Cause != "timeout" {
 			t.Errorf("%+v after %s (%s)", o, took, a.last().Cause)
 		}
 		left, leave := context.WithTimeout(t.Context(), time.Second)

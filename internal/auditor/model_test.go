@@ -19,7 +19,8 @@ var kinds = map[string]string{auditor.OpenAI: "/v1", auditor.Anthropic: ""}
 
 func open(t *testing.T, kind, url string) auditor.Model {
 	t.Helper()
-	m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: url + kinds[kind], Model: "small-1", Key: auditortest.Key})
+	m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: url + kinds[kind], Model: "small-1",
+		Key: auditortest.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,8 @@ func TestAModelIsAskedInItsOwnWords(t *testing.T) {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		asked := s.Asked()
-		if len(asked) != 1 || asked[0].System != sent.System || asked[0].User != sent.User || asked[0].Model != "small-1" {
+		if len(asked) != 1 || asked[0].System != sent.System || asked[0].User != sent.User ||
+			asked[0].Model != "small-1" {
 			t.Errorf("%+v", asked)
 		}
 	})
@@ -49,13 +51,17 @@ func TestAModelIsAskedInItsOwnWords(t *testing.T) {
 func TestAFailureIsAnErrorThatTellsNothing(t *testing.T) {
 	each(t, func(t *testing.T, kind string) {
 		s := auditortest.New(t, nil)
-		s.AnswerStatus(func(a auditortest.Asked) (int, string) { return http.StatusInternalServerError, "echo " + a.User })
+		s.AnswerStatus(func(a auditortest.Asked) (int, string) {
+			return http.StatusInternalServerError, "echo " +
+				a.User
+		})
 		_, err := open(t, kind, s.URL).Answer(t.Context(), sent)
 		silent(t, err)
 		if n := len(s.Asked()); n != 1 {
 			t.Errorf("asked %d times: an auditor is asked once", n)
 		}
-		m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1", Key: "sk-wrong-0f1e2d3c"})
+		m, err := auditor.NewModel(auditor.ModelConfig{Kind: kind, BaseURL: s.URL + kinds[kind], Model: "small-1",
+			Key: "sk-wrong-0f1e2d3c"})
 		if err != nil {
 			t.Fatal(err)
 		}

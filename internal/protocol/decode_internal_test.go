@@ -43,10 +43,13 @@ func TestEveryMemberIsDecoded(t *testing.T) {
 	for what, got := range map[string][2]string{
 		"tool": {c.Tool, "exec"}, "sent": {c.Sent, " Bash "}, "params": {string(c.Params), `{"command":"ls"}`},
 		"request": {c.RequestID, "r-1"}, "client": {c.Client, ""},
-		"agent": {x.AgentID, "main"}, "key": {x.SessionKey, "agent:main:main"}, "provider": {x.MessageProvider, "telegram"},
-		"session": {x.SessionID, "s"}, "run": {x.RunID, "r"}, "call": {x.ToolCallID, "t"}, "channel": {x.ChannelID, "ch"},
+		"agent": {x.AgentID, "main"}, "key": {x.SessionKey, "agent:main:main"}, "provider": {x.MessageProvider,
+			"telegram"},
+		"session": {x.SessionID, "s"}, "run": {x.RunID, "r"}, "call": {x.ToolCallID, "t"}, "channel": {x.ChannelID,
+			"ch"},
 		"account": {x.AccountID, "ac"}, "sender": {x.SenderID, "42"}, "group": {x.GroupID, "g"},
-		"spawned": {x.SpawnedBy, "agent:main:x"}, "trigger": {x.Trigger, "user"}, "provenance": {x.InputProvenance.Kind, "external_user"},
+		"spawned": {x.SpawnedBy, "agent:main:x"}, "trigger": {x.Trigger, "user"}, "provenance": {x.InputProvenance.Kind,
+			"external_user"},
 		"text": {x.UserMessages[0].Text, "line\none"}, "at": {string(x.UserMessages[0].At), "2026-02-12T15:29:00Z"},
 		"at number": {string(x.UserMessages[1].At), "1770910140000"},
 		"owner":     {strings.Join(c.OwnerMessages(), "|"), "line\none|three"},
@@ -72,7 +75,8 @@ func TestContextIsOptionalAndNullIsAbsent(t *testing.T) {
 		withContext(`{"inputProvenance":{"kind":null},"userMessages":[]}`)} {
 		c := mustDecode(t, body)
 		x := c.Context
-		if x.AgentID != "" || x.SenderIsOwner || x.Iteration != nil || len(x.UserMessages) > 0 || x.WaitMs != 0 || x.InputProvenance.Kind != "" {
+		if x.AgentID != "" || x.SenderIsOwner || x.Iteration != nil || len(x.UserMessages) > 0 || x.WaitMs != 0 ||
+			x.InputProvenance.Kind != "" {
 			t.Errorf("%s: %+v", body, x)
 		}
 	}
@@ -118,7 +122,8 @@ func TestH14OtherSpellingsAreOneTool(t *testing.T) {
 }
 
 func TestH15LookAlikesAreUnknownTools(t *testing.T) {
-	for _, sent := range []string{"\u0435xec", "ex\u200bec", "\u00a0exec", "exec\u2003", "ｅｘｅｃ", "e\u0301xec", "exec\u0000", "ba\u017fh", "\u212aexec"} {
+	for _, sent := range []string{"\u0435xec", "ex\u200bec", "\u00a0exec", "exec\u2003", "ｅｘｅｃ", "e\u0301xec",
+		"exec\u0000", "ba\u017fh", "\u212aexec"} {
 		switch got := Canonical(sent); got {
 		case "exec", "kexec":
 			t.Errorf("%+q became %q", sent, got)

@@ -88,7 +88,8 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 		"other":[{}]}],"messages":[1],"anything":{"x":[]}}`,
 	)
 	s := e.Sources[0]
-	if s.Kind != protocol.KindToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" || s.Size != 3 ||
+	if s.Kind != protocol.KindToolResult || s.Tool != "exec" || *s.Trust != taint.Shared || s.SenderID != "9" ||
+		s.Size != 3 ||
 		len(s.Seen) != 8 ||
 		s.Hash == "" {
 		t.Errorf("%+v", s)

@@ -87,7 +87,8 @@ func TestTurnsAreDrawn(t *testing.T) {
 		"what came before the turn is in its history": {
 			[]record.Entry{called("read", "external", "local"), denied("exec", "external", "restrict", true)},
 			`input_1 owner; history_1 external; llm_call_1 external; tool_call_1 local read; llm_call_2 external;
-			tool_call_2 external exec BLOCKED; llm_call_1 consumes input_1; llm_call_1 consumes history_1; llm_call_1 triggers tool_call_1;
+			tool_call_2 external exec BLOCKED; llm_call_1 consumes input_1; llm_call_1 consumes history_1;
+			llm_call_1 triggers tool_call_1;
 			llm_call_2 consumes tool_call_1; llm_call_2 triggers tool_call_2; tool_call_2 blocked_by history_1`,
 		},
 		"what is blocked at any level is blamed on nothing": {
@@ -110,7 +111,8 @@ func TestTurnsAreDrawn(t *testing.T) {
 			},
 			`history_1 owner; llm_call_1 owner; tool_call_1 untrusted web_fetch; tool_call_2 local read;
 			tool_result_1 untrusted web_fetch; tool_result_2 shared read; llm_call_1 consumes history_1;
-			llm_call_1 triggers tool_call_1; llm_call_1 triggers tool_call_2; tool_call_1 produces tool_result_1; tool_call_2 produces tool_result_2`,
+			llm_call_1 triggers tool_call_1; llm_call_1 triggers tool_call_2; tool_call_1 produces tool_result_1;
+			tool_call_2 produces tool_result_2`,
 		},
 		"all that a runtime tells": {
 			[]record.Entry{
@@ -164,7 +166,8 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 		part := rapid.Custom(func(t *rapid.T) record.Part {
 			p := record.Part{
 				What: rapid.SampledFrom([]string{
-					"", record.PartContext, record.PartAsked, record.PartAnswered, record.PartWanted, record.PartReturned,
+					"", record.PartContext, record.PartAsked, record.PartAnswered, record.PartWanted,
+					record.PartReturned,
 					record.PartBlocked,
 					record.PartSaid, record.PartEnded, "unknown",
 				}).Draw(t, "what"),

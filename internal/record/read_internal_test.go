@@ -128,7 +128,8 @@ func TestPrint(t *testing.T) {
 	if err := Print(&b, e); err != nil {
 		t.Fatal(err)
 	}
-	want := `2026-10-03 14:02:11Z ✓ allow · exec (sent as bash) · agent:main:main · external → untrusted · by person · minutes for 30 min · waited 4.3s · ref 7Q4K
+	want := `2026-10-03 14:02:11Z ✓ allow · exec (sent as bash) · agent:main:main · external → untrusted · by person ` +
+		`· minutes for 30 min · waited 4.3s · ref 7Q4K
     exec at external is confirm
     Ada said allow on telegram at 14:02:09Z after 4.2s
     params {"command":"rm -rf x"} (1 hidden)

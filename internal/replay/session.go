@@ -48,8 +48,8 @@ const (
 	maxText = 4 << 30
 )
 
-// Read reads sessions, one JSON object a line, plain or compressed with gzip; or a record of our own, whose decisions it
-// takes apart by conversation.
+// Read reads sessions, one JSON object a line, plain or compressed with gzip; or a record of our own, whose decisions
+// it takes apart by conversation.
 func Read(from io.Reader) ([]Session, error) {
 	text := bufio.NewReaderSize(from, 1<<16)
 	if magic, _ := text.Peek(2); string(magic) == "\x1f\x8b" { // what is too short for it is plain

@@ -21,8 +21,8 @@ func (e *engine) codeKey(client, code string) string {
 
 func (e *engine) cardKey(client, id string) string { return e.codeKey(client, codes.Code(e.key, id)) }
 
-// Card is a card of the client's; ErrGone: there is none, or it no longer counts. Put it back to change it: what it points
-// to is not to be written to.
+// Card is a card of the client's; ErrGone: there is none, or it no longer counts. Put it back to change it: what it
+// points to is not to be written to.
 func (t *Tx) Card(id string) (*Card, error) {
 	key := t.engine.cardKey(t.of, id)
 	c, err := get[Card](t, key)
@@ -36,9 +36,9 @@ func (t *Tx) Card(id string) (*Card, error) {
 	return &card, nil
 }
 
-// PutCard writes a card, lists it where people look as long as it is not closed, and in its conversation until its Until.
-// Watchers hear "card <id>" of one that is closed. It stays closed. The update fails with ErrTaken where another card has
-// its code.
+// PutCard writes a card, lists it where people look as long as it is not closed, and in its conversation until its
+// Until. Watchers hear "card <id>" of one that is closed. It stays closed. The update fails with ErrTaken where another
+// card has its code.
 func (t *Tx) PutCard(c *Card) {
 	if err := t.putCard(c); err != nil {
 		t.refused = cmp.Or(t.refused, err)

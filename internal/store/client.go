@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// clientDoc is what is known of a client. Every change of its other documents rests on it, so no pause, no new era and no
-// loss can be missed.
+// clientDoc is what is known of a client. Every change of its other documents rests on it, so no pause, no new era and
+// no loss can be missed.
 type clientDoc struct {
 	Epoch    string    `json:"epoch"`             // names the store: this machine remembers it outside
 	Was      []string  `json:"was,omitzero"`      // epochs that were lost
@@ -123,8 +123,8 @@ func (t *Tx) Paused(agent string) *Pause {
 	return nil
 }
 
-// PausedSince reports whether an agent of the client was paused or resumed after a time, or so shortly before it that the
-// clocks of several processes can't say which came first.
+// PausedSince reports whether an agent of the client was paused or resumed after a time, or so shortly before it that
+// the clocks of several processes can't say which came first.
 func (t *Tx) PausedSince(at time.Time) bool { return t.client.Paused.Add(slack).After(at) }
 
 // MarkUnseen notes that files of the client were written that no person has seen.
@@ -150,7 +150,8 @@ func (s *Store) changeClient(ctx context.Context, client string, do func(t *Tx))
 	})
 }
 
-// ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such mark.
+// ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such
+// mark.
 func (s *Store) ClearUnseen(ctx context.Context, ref string) (cleared bool, err error) {
 	err = s.engine.each(func(client string) error {
 		if !strings.EqualFold(unseenRef(client), ref) {
@@ -205,8 +206,8 @@ func (e *engine) pauses(ctx context.Context, read reading) (on []Pause, err erro
 	return on, err
 }
 
-// readWithClients reads documents as they are now, and with them those of all clients; what was lost of these is as it was
-// seen.
+// readWithClients reads documents as they are now, and with them those of all clients; what was lost of these is as it
+// was seen.
 func (e *engine) readWithClients(
 	ctx context.Context, read reading, more ...string,
 ) (docs map[string]*clientDoc, found []*known, now time.Time, err error) {
@@ -256,8 +257,8 @@ func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
 // patience is how long a start waits: no call does yet, and the first write to a slow disk may take seconds.
 const patience = 30 * time.Second
 
-// AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again. Those
-// that were met since the loss stay as they are.
+// AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again.
+// Those that were met since the loss stay as they are.
 func (s *Store) AcceptLoss(ctx context.Context) error {
 	return s.engine.each(func(client string) error {
 		return s.engine.within(ctx, patience, func(t *Tx) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// Name is a conversation's: a client and the session key that its agent gave. The session id and the agent are attributes
-// of a call, so leaving one out or changing it sheds nothing.
+// Name is a conversation's: a client and the session key that its agent gave. The session id and the agent are
+// attributes of a call, so leaving one out or changing it sheds nothing.
 type Name struct {
 	Client string `json:"client,omitzero"` // whose secret signed the calls
 	Key    string `json:"key,omitzero"`    // the session key; empty when the client gave none
@@ -29,33 +29,34 @@ func (n Name) Hash() string {
 // Ref is its short name for people: enough of its hash to find it again, and nothing of what it is called.
 func (n Name) Ref() string { return strings.ToUpper(n.Hash()[:8]) }
 
-// Lasting reports whether a grant may outlive one call here. Calls without a session key share one conversation and can't
-// be told apart.
+// Lasting reports whether a grant may outlive one call here. Calls without a session key share one conversation and
+// can't be told apart.
 func (n Name) Lasting() bool { return n.Key != "" }
 
 // Jobs names the conversation that keeps what the scheduled jobs of an agent are worth. No call comes from it.
 func Jobs(client, agent string) Name { return Name{Client: client, Key: "(jobs) " + agent} }
 
-// Conversation is what is known of one conversation. Update gives a copy: what is changed in it is written with all else,
-// or not at all. Call Changed before you change a field yourself; the methods do.
+// Conversation is what is known of one conversation. Update gives a copy: what is changed in it is written with all
+// else, or not at all. Call Changed before you change a field yourself; the methods do.
 type Conversation struct {
 	Name
-	Root    *Name                  `json:"root,omitzero"`    // the conversation whose trust this one shares
-	Under   string                 `json:"under,omitzero"`   // under which session id of the root's; "" counts for all
-	Levels  map[string]taint.Level `json:"levels,omitzero"`  // by session id; "" counts for all
-	Causes  []Cause                `json:"causes,omitzero"`  // what last made it worse, oldest first
-	Called  bool                   `json:"called,omitzero"`  // a call was decided here
-	Reset   time.Time              `json:"reset,omitzero"`   // when its owner last reset it
-	Secrets map[string]string      `json:"secrets,omitzero"` // by session id ("" for all): what was read that holds secrets
-	Caution []string               `json:"caution,omitzero"` // tools whose results need caution
-	Footer  map[string][]string    `json:"footer,omitzero"`  // by run: lines below the agent's next message
-	Grants  []Grant                `json:"grants,omitzero"`  // those that hold
-	Open    []OpenCard             `json:"open,omitzero"`    // cards that wait
-	Fresh   Fresh                  `json:"fresh,omitzero"`   // what the owner's /new needs
-	Started map[string]time.Time   `json:"started,omitzero"` // of an agent's jobs: which were reported started
-	Order   []string               `json:"order,omitzero"`   // the session ids, in the order in which they came
-	Epoch   string                 `json:"epoch,omitzero"`   // of the store in which it was written
-	Written time.Time              `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
+	Root   *Name                  `json:"root,omitzero"`   // the conversation whose trust this one shares
+	Under  string                 `json:"under,omitzero"`  // under which session id of the root's; "" counts for all
+	Levels map[string]taint.Level `json:"levels,omitzero"` // by session id; "" counts for all
+	Causes []Cause                `json:"causes,omitzero"` // what last made it worse, oldest first
+	Called bool                   `json:"called,omitzero"` // a call was decided here
+	Reset  time.Time              `json:"reset,omitzero"`  // when its owner last reset it
+	// by session id ("" for all): what was read that holds secrets
+	Secrets map[string]string    `json:"secrets,omitzero"`
+	Caution []string             `json:"caution,omitzero"` // tools whose results need caution
+	Footer  map[string][]string  `json:"footer,omitzero"`  // by run: lines below the agent's next message
+	Grants  []Grant              `json:"grants,omitzero"`  // those that hold
+	Open    []OpenCard           `json:"open,omitzero"`    // cards that wait
+	Fresh   Fresh                `json:"fresh,omitzero"`   // what the owner's /new needs
+	Started map[string]time.Time `json:"started,omitzero"` // of an agent's jobs: which were reported started
+	Order   []string             `json:"order,omitzero"`   // the session ids, in the order in which they came
+	Epoch   string               `json:"epoch,omitzero"`   // of the store in which it was written
+	Written time.Time            `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
 
 	key     string // of its document
 	era     int64
@@ -107,8 +108,8 @@ type OpenCard struct {
 	Era    int64     `json:"era,omitzero"`
 }
 
-// MostSessions is how many session ids of a conversation are known. What falls out is not known any more, and so untrusted
-// unless its runtime says that it began empty. The others are bounds too.
+// MostSessions is how many session ids of a conversation are known. What falls out is not known any more, and so
+// untrusted unless its runtime says that it began empty. The others are bounds too.
 const (
 	MostSessions = 200
 	mostCauses   = 12
@@ -124,8 +125,8 @@ const (
 	lostUnseen   = "the store, which has lost what it knew"
 )
 
-// Changed notes that the conversation is about to change. From then on its maps and slices may be written to: before, they
-// are shared with what this process remembers.
+// Changed notes that the conversation is about to change. From then on its maps and slices may be written to: before,
+// they are shared with what this process remembers.
 func (c *Conversation) Changed() {
 	if c.changed {
 		return
@@ -137,8 +138,8 @@ func (c *Conversation) Changed() {
 	c.Grants, c.Open, c.Fresh.Owners = slices.Clone(c.Grants), slices.Clone(c.Open), slices.Clone(c.Fresh.Owners)
 }
 
-// Level is how far a session id is trusted: the worse of its own and of what came without one. Without a session id it is
-// the worst of all.
+// Level is how far a session id is trusted: the worse of its own and of what came without one. Without a session id it
+// is the worst of all.
 func (c *Conversation) Level(session string) taint.Level {
 	if session == "" {
 		return c.Worst()
@@ -160,8 +161,8 @@ func (c *Conversation) Met(session string) bool {
 	return known || session == ""
 }
 
-// Raise makes a session id ("" for all) at least as bad as a level, and notes what did it. It changes nothing where it was
-// so already; a session id that is not known is from then on.
+// Raise makes a session id ("" for all) at least as bad as a level, and notes what did it. It changes nothing where it
+// was so already; a session id that is not known is from then on.
 func (c *Conversation) Raise(session string, level taint.Level, what string, now time.Time) {
 	if c.Met(session) && c.Levels[session] >= level {
 		return
@@ -256,8 +257,8 @@ func (c *Conversation) TakeFooter(run string) []string {
 	return lines
 }
 
-// Start notes that a job was reported started. TakeStart reports whether it was, and forgets it: a start is good for one
-// run.
+// Start notes that a job was reported started. TakeStart reports whether it was, and forgets it: a start is good for
+// one run.
 func (c *Conversation) Start(job string, now time.Time) {
 	c.Changed()
 	if c.Started == nil {

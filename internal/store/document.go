@@ -15,8 +15,9 @@ import (
 
 // Doc is a document as a backend keeps it.
 type Doc struct {
-	Key     string
-	Version string // 8 random bytes, so that one lost and made anew never looks like the one before; "": it is not there
+	Key string
+	// 8 random bytes, so that one lost and made anew never looks like the one before; "": it is not there
+	Version string
 	Data    []byte
 	Keep    time.Duration // from the commit on; 0: for good
 }
@@ -76,7 +77,8 @@ func unseal(key hmac.Key, d *Doc) (*known, error) {
 	if d.Version == "" {
 		return &known{}, nil
 	}
-	if len(d.Data) < headerSize || !key.Check(string(d.Data[:sealSize]), "document", d.Key, d.Version, string(d.Data[sealSize:])) {
+	if len(d.Data) < headerSize || !key.Check(string(d.Data[:sealSize]), "document", d.Key, d.Version,
+		string(d.Data[sealSize:])) {
 		return nil, ErrForged
 	}
 	return &known{

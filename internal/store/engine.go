@@ -251,7 +251,11 @@ func (e *engine) newEra(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := e.attempt(ctx, func(t *Tx) error { t.put(timeKey, &timeOf{lowest}, time.Time{}); return nil }); err != nil {
+	if err := e.attempt(ctx, func(t *Tx) error {
+		t.put(timeKey, &timeOf{lowest},
+			time.Time{})
+		return nil
+	}); err != nil {
 		return err
 	}
 	e.clock.follow()

@@ -17,8 +17,8 @@ import (
 	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
-// file remembers outside the store, on this machine, what a store must not lose. An empty store is either new or has lost
-// everything, and the two look the same from within.
+// file remembers outside the store, on this machine, what a store must not lose. An empty store is either new or has
+// lost everything, and the two look the same from within.
 type file struct {
 	path  string // "": this process remembers
 	mu    sync.Mutex
@@ -64,7 +64,8 @@ func openFile(path string) (*file, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if err := json.Unmarshal(text, &known); err != nil || len(known) == 0 {
-		return nil, fmt.Errorf("store: %s is damaged\nhint: remove it only if the agents' sessions were restarted: what they "+
+		return nil, fmt.Errorf("store: %s is damaged\nhint: remove it only if the agents' sessions were restarted: "+
+			"what they "+
 			"have read is forgotten then", path)
 	}
 	return f, nil

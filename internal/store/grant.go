@@ -64,7 +64,8 @@ func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
 		err = errors.Join(err, errGrants)
 		for _, g := range grants {
 			if g.Era == clients[list[i].client].Era && g.Until.After(now) {
-				all = append(all, Given{Grant: g, Conversation: Name{list[i].client, list[i].Key}, Always: list[i].Always})
+				all = append(all, Given{Grant: g, Conversation: Name{list[i].client, list[i].Key},
+					Always: list[i].Always})
 			}
 		}
 	}

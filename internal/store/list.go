@@ -34,8 +34,8 @@ func listKey(client, list string, n byte) string {
 	return keyOf(client, list+hex.EncodeToString([]byte{n % lists}))
 }
 
-// relist puts something into its list, in the place of what it was there; out of it where its Until is over. What nobody
-// has put anew stays listed for a while after its Until: someone has to tell people that it is over.
+// relist puts something into its list, in the place of what it was there; out of it where its Until is over. What
+// nobody has put anew stays listed for a while after its Until: someone has to tell people that it is over.
 func (t *Tx) relist(list string, one *listed) error {
 	sum := hash(one.Card + one.Key + one.Agent)
 	n, _ := hex.DecodeString(sum[:2]) // it is hex

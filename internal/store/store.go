@@ -3,13 +3,13 @@
 // nothing of what they mean.
 //
 // A change is a function that sees a conversation as it is and says what becomes of it. It is committed if all that it
-// saw is still so, else it runs again on what is there now. What this process remembers saves it from reading, and never
-// decides: the commit finds out.
+// saw is still so, else it runs again on what is there now. What this process remembers saves it from reading, and
+// never decides: the commit finds out.
 //
-// The package refuses to guess. What it can't read or commit in time is an error, and the caller denies. A document that
-// doesn't carry the server's MAC is ErrForged. One that this process has seen newer is lost, and so is all of a client
-// whose documents are gone although this machine remembers them: such a conversation is untrusted, and no card or grant
-// of it counts.
+// The package refuses to guess. What it can't read or commit in time is an error, and the caller denies. A document
+// that doesn't carry the server's MAC is ErrForged. One that this process has seen newer is lost, and so is all of a
+// client whose documents are gone although this machine remembers them: such a conversation is untrusted, and no card
+// or grant of it counts.
 package store
 
 import (
@@ -85,7 +85,8 @@ type Card struct {
 	Data         []byte    `json:"data"`            // approval's
 }
 
-// Pause is the owner's word that an agent, or all of them ("" ), may do nothing but what is harmless; or that it may again.
+// Pause is the owner's word that an agent, or all of them ("" ), may do nothing but what is harmless; or that it may
+// again.
 type Pause struct {
 	Agent string    `json:"agent,omitzero"`
 	On    bool      `json:"on,omitzero"`
@@ -112,8 +113,8 @@ type Always struct {
 	Grants []Grant `json:"grants"`
 }
 
-// Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought in.
-// What they hold is the caller's.
+// Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought
+// in. What they hold is the caller's.
 type Side struct {
 	Said    [][]byte `json:"said,omitzero"`
 	Brought [][]byte `json:"brought,omitzero"`
@@ -167,12 +168,13 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.engine.backend.Ready(ctx); err != nil {
 		return err
 	}
-	_, _, _, err := s.engine.readWithClients(ctx, s.engine.read) // so that a loss is noticed even where no call meets it
+	// so that a loss is noticed even where no call meets it
+	_, _, _, err := s.engine.readWithClients(ctx, s.engine.read)
 	return err
 }
 
-// Watch calls heard with "card <id>" and "pause" when these change in any process, until ctx ends. It is a hint: some may
-// be missed.
+// Watch calls heard with "card <id>" and "pause" when these change in any process, until ctx ends. It is a hint: some
+// may be missed.
 func (s *Store) Watch(ctx context.Context, heard func(what string)) error {
 	return s.engine.backend.Watch(ctx, func(published string) {
 		for what := range strings.SplitSeq(published, "\n") {

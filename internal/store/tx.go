@@ -92,7 +92,8 @@ func get[T any](t *Tx, key string) (*T, error) {
 	return value, err
 }
 
-// put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after it.
+// put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
+// it.
 func (t *Tx) put(key string, value any, until time.Time) {
 	e := t.entry(key)
 	e.write, e.until = value, until
@@ -105,9 +106,9 @@ func (t *Tx) tell(what string) {
 	}
 }
 
-// Update runs fn on the conversation as it is, and again on fresh data if another was first; then what an earlier run said
-// is forgotten. An error of fn ends it and nothing is written, but counts only if what fn saw is still so. fn does no I/O
-// and must not keep t.
+// Update runs fn on the conversation as it is, and again on fresh data if another was first; then what an earlier run
+// said is forgotten. An error of fn ends it and nothing is written, but counts only if what fn saw is still so. fn does
+// no I/O and must not keep t.
 func (s *Store) Update(ctx context.Context, n Name, fn func(t *Tx) error) error {
 	return s.engine.change(ctx, func(t *Tx) error {
 		if err := t.begin(n); err != nil {
@@ -213,8 +214,8 @@ func (t *Tx) Other(n Name) (*Conversation, error) {
 	return c, err
 }
 
-// Join makes Own share the trust of the parent's root, under one of its session ids: both are then as bad as the worse of
-// them. It changes nothing where Own has a root, but that a session id becomes known before the first call.
+// Join makes Own share the trust of the parent's root, under one of its session ids: both are then as bad as the worse
+// of them. It changes nothing where Own has a root, but that a session id becomes known before the first call.
 func (t *Tx) Join(parent Name, under string) error {
 	own := t.convs[0]
 	if own.Root != nil {

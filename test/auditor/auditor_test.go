@@ -16,7 +16,8 @@ import (
 )
 
 // start is a gateway with an auditor that answers as told. caution are more of its settings, and more is the rest of the config.
-func start(t *testing.T, answer func(auditortest.Asked) string, caution, more string) (*gateway.Gateway, *auditortest.Server) {
+func start(t *testing.T, answer func(auditortest.Asked) string, caution, more string) (*gateway.Gateway,
+	*auditortest.Server) {
 	t.Helper()
 	model := auditortest.New(t, answer)
 	config := "caution: {auditor: {provider: openai, model: small-1, baseUrl: \"%s/v1\", key: %s, %s}}\n"
@@ -382,7 +383,10 @@ func TestH138AnAuditorThatIsKeptFromAnsweringNeverSaysYes(t *testing.T) {
 				model.Answer(func(auditortest.Asked) string { <-end; return "allow" })
 			},
 			"could not be reached": func(_ *testing.T, model *auditortest.Server) {
-				model.AnswerStatus(func(auditortest.Asked) (int, string) { return http.StatusInternalServerError, "down" })
+				model.AnswerStatus(func(auditortest.Asked) (int, string) {
+					return http.StatusInternalServerError,
+						"down"
+				})
 			},
 			"neither allow nor block": func(_ *testing.T, model *auditortest.Server) {
 				model.Answer(func(auditortest.Asked) string { return "probably fine" })

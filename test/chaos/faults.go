@@ -185,7 +185,8 @@ func slowRecord(w *world, r *rand.Rand) (func() error, error) {
 	delay := fmt.Sprintf("inject=write:delay_enter=%d", (20+r.IntN(180))*1000)
 	log := filepath.Join(w.dir, "strace.log")
 	cmd := exec.Command(w.tools.strace, "-f", "-q", "-o", log, //nolint:noctx // ended below
-		"-P", filepath.Join(g.state, "record-000001.jsonl"), "-e", "trace=write", "-e", delay, "-p", fmt.Sprint(g.pid.Load()))
+		"-P", filepath.Join(g.state, "record-000001.jsonl"), "-e", "trace=write", "-e", delay, "-p",
+		fmt.Sprint(g.pid.Load()))
 	if err := cmd.Start(); err != nil {
 		return func() error { return nil }, err
 	}

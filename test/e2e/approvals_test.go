@@ -266,8 +266,8 @@ func TestH30TheAgentCannotApproveItself(t *testing.T) {
 	}
 }
 
-// An injected agent floods the owner: the owner sees five cards, whatever comes, and one notice once the hour's questions
-// are spent.
+// An injected agent floods the owner: the owner sees five cards, whatever comes, and one notice once the hour's
+// questions are spent.
 func TestH31FiveHundredQuestionsInAMinuteAreBounded(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "approval: {maxPromptsPerHour: 8}\n")
@@ -354,8 +354,8 @@ func TestH180ACodeHasOneAnswer(t *testing.T) {
 	}
 }
 
-// The owner types `.approve all`. It is for the conversation's calls that were there a second before, and names those that
-// have to be looked at one by one; what else waits is not touched.
+// The owner types `.approve all`. It is for the conversation's calls that were there a second before, and names those
+// that have to be looked at one by one; what else waits is not touched.
 func TestH220AllIsForWhatWasThereAndNamesWhatWasNot(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")

@@ -201,7 +201,8 @@ func TestH509AnEditChangesArgumentsAndNothingElse(t *testing.T) {
 	}
 	unedited(t, g, "another tool", with(map[string]any{"tool": "gateway"}), "does not ask about this tool")
 	unedited(t, g, "an unknown member", with(map[string]any{"toolName": "gateway"}), "could not be read")
-	for _, more := range []map[string]any{{"minutes": 30}, {"turn": true}, {"same": true}, {"exactly": true, "minutes": 5}} {
+	for _, more := range []map[string]any{{"minutes": 30}, {"turn": true}, {"same": true}, {"exactly": true,
+		"minutes": 5}} {
 		unedited(t, g, fmt.Sprint(more), with(more), "only be allowed once")
 	}
 	unedited(t, g, "a no with arguments", with(map[string]any{"allow": false}), "could not be read")
@@ -304,7 +305,8 @@ func TestH512AMaskNeverRuns(t *testing.T) {
 	}
 	editTwice(t, g, ref, whole("alice", mask, "mine", list))
 	a := <-held
-	want := `"params":{"deep":{"apiKey":"mine","n":2},"list":["` + secret + `","x"],"to":"alice","token":"` + secret + `"}`
+	want := `"params":{"deep":{"apiKey":"mine","n":2},"list":["` + secret + `","x"],"to":"alice","token":"` + secret +
+		`"}`
 	if !strings.Contains(a.Raw, want) {
 		t.Errorf("it runs %s, want %s", a.Raw, want)
 	}

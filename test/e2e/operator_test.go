@@ -133,13 +133,14 @@ func forged(t *testing.T, raw []byte) []byte {
 		t.Fatal(err)
 	}
 	body := fmt.Sprintf(
-		`{"seq":%d,"kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`, last.Seq+1)
+		`{"seq":%d,"kind":"decision","at":"2026-10-03T14:02:11Z","tool":"exec","decision":"allow","by":"person"`,
+		last.Seq+1)
 	sum := sha256.Sum256([]byte(last.MAC + "\n" + body))
 	return fmt.Appendf(nil, "%s,\"mac\":\"%x\"}\n", body, sum[:16])
 }
 
-// A start does not go on behind a line that the server did not write (H123), nor in a record of another key (H153), with
-// which the record is not ok either (H768).
+// A start does not go on behind a line that the server did not write (H123), nor in a record of another key (H153),
+// with which the record is not ok either (H768).
 func TestH50AStartGoesOnWithNoRecordThatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	g := gateway.Start(t, "")

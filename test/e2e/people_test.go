@@ -247,7 +247,8 @@ func TestAPauseStopsEverythingButWhatIsHarmless(t *testing.T) {
 			}
 		}
 		g.Allow(gateway.Fetch(gateway.OwnerIn("x")))
-		held := g.Hold(gateway.Sh("date", gateway.With(gateway.OwnerIn("x"), "runId", "run ghp_16C7e42F292c6912E7710c838347Ae178B4a")))
+		held := g.Hold(gateway.Sh("date", gateway.With(gateway.OwnerIn("x"), "runId",
+			"run ghp_16C7e42F292c6912E7710c838347Ae178B4a")))
 		card := g.Waits()
 		if v := g.Reply(".pause"); v.Kind != "told" || !strings.Contains(v.Text, "All agents paused by owner") {
 			t.Fatalf("told %+v", v)

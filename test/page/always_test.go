@@ -110,7 +110,8 @@ func TestAlwaysIsGivenOnACardAndRevoked(t *testing.T) {
 		}
 		c := note("shopping", "bread", in("first", "/srv/work/a"))
 		form, page := b.always(g.Ask(c).Ref)
-		for _, text := range []string{"notebook: shopping", "in every conversation of main", "only in <strong>/srv/work/a"} {
+		for _, text := range []string{"notebook: shopping", "in every conversation of main",
+			"only in <strong>/srv/work/a"} {
 			if !strings.Contains(page, text) {
 				t.Errorf("the page does not say %q:\n%s", text, page)
 			}

@@ -135,7 +135,8 @@ func (s *Server) Say(who Person, channel, replyTo, text string, more map[string]
 	defer s.Unlock()
 	id, intent := s.id(), directMessages
 	m := map[string]any{
-		"id": id, "channel_id": channel, "content": text, "author": who.user(), "type": 0, "timestamp": time.Now().UTC().Format(time.RFC3339),
+		"id": id, "channel_id": channel, "content": text, "author": who.user(), "type": 0,
+		"timestamp":   time.Now().UTC().Format(time.RFC3339),
 		"attachments": []any{}, "embeds": []any{}, "mentions": []any{}, "components": []any{}, "flags": 0,
 	}
 	to := s.find(channel, replyTo)

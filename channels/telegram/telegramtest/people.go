@@ -67,7 +67,8 @@ func (s *Server) Say(who Person, chat, replyTo int64, text string, more map[stri
 	defer s.Unlock()
 	s.nextID++
 	id := s.nextID
-	body := map[string]any{"message_id": id, "date": time.Now().Unix(), "chat": chatOf(chat), "from": who.user(), "text": text}
+	body := map[string]any{"message_id": id, "date": time.Now().Unix(), "chat": chatOf(chat), "from": who.user(),
+		"text": text}
 	for _, m := range s.messages {
 		if replyTo != 0 && m.Chat == chat && m.ID == replyTo {
 			body["reply_to_message"] = s.show(m)

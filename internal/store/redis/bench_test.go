@@ -32,7 +32,8 @@ func (c counted) Write(b []byte) (int, error) {
 func BenchmarkSteadyAllow(b *testing.B) {
 	server := redistest.Start(b)
 	var writes atomic.Int64
-	backend, err := redis.Open(server.URL(), redis.Options{Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	backend, err := redis.Open(server.URL(), redis.Options{Dialer: func(ctx context.Context, network,
+		addr string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, addr)
 		return counted{c, &writes}, err
 	}})
@@ -111,12 +112,13 @@ func BenchmarkContention(b *testing.B) {
 		var all sync.WaitGroup
 		for n := range 64 {
 			all.Go(func() {
-				err := stores[n%4].Update(b.Context(), store.Name{Client: "laptop", Key: "one"}, func(t *store.Tx) error {
-					runs.Add(1)
-					t.C.Changed()
-					t.C.Fresh.Count++
-					return nil
-				})
+				err := stores[n%4].Update(b.Context(), store.Name{Client: "laptop", Key: "one"},
+					func(t *store.Tx) error {
+						runs.Add(1)
+						t.C.Changed()
+						t.C.Fresh.Count++
+						return nil
+					})
 				if err != nil {
 					failed.Add(1)
 				}

@@ -25,7 +25,8 @@ var main = store.Name{Client: "laptop", Key: "main"}
 // process opens a store as a gateway does; the timeouts are those of production where patient is false.
 func process(t *testing.T, url string, isPatient bool) *store.Store {
 	t.Helper()
-	o, so := redis.Options{}, store.Options{Key: hmac.Key("key"), Clients: func() []string { return []string{"laptop"} }}
+	o, so := redis.Options{}, store.Options{Key: hmac.Key("key"),
+		Clients: func() []string { return []string{"laptop"} }}
 	if isPatient {
 		o.Timeout, so.Wait = patient, patient
 	}
@@ -57,8 +58,8 @@ func works(t *testing.T, s *store.Store, when string) {
 	})
 }
 
-// Each fault strikes a store at work, and one that never met Redis: each update fails in time, and works again once it is
-// over, without reopening.
+// Each fault strikes a store at work, and one that never met Redis: each update fails in time, and works again once it
+// is over, without reopening.
 func TestH42EachFaultOfRedisDeniesInTime(t *testing.T) {
 	for name, fault := range map[string]struct{ strike, heal func(s *redistest.Server) }{
 		"refused": {func(s *redistest.Server) { s.Stop() }, func(s *redistest.Server) { s.Begin() }},
@@ -108,7 +109,8 @@ func TestH42EachFaultOfRedisDeniesInTime(t *testing.T) {
 
 func TestH42AWriteThatNoReplicaHasDoesNotCount(t *testing.T) {
 	master := redistest.Start(t)
-	replica := redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(master.Port), "--repl-diskless-sync-delay", "0")
+	replica := redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(master.Port), "--repl-diskless-sync-delay",
+		"0")
 	redistest.Eventually(t, "the replica follows", func() bool {
 		info, err := replica.Admin.Info(t.Context(), "replication").Result()
 		return err == nil && strings.Contains(info, "master_link_status:up")
@@ -194,14 +196,16 @@ func TestSuiteOnACluster(t *testing.T) {
 		if err := s.Admin.ClusterAddSlotsRange(t.Context(), i*16384/3, (i+1)*16384/3-1).Err(); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Admin.Do(t.Context(), "cluster", "meet", "127.0.0.1", nodes[0].Port, nodes[0].Args[3]).Err(); err != nil {
+		if err := s.Admin.Do(t.Context(), "cluster", "meet", "127.0.0.1", nodes[0].Port,
+			nodes[0].Args[3]).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, s := range nodes {
 		redistest.Eventually(t, "the cluster is complete", func() bool {
 			info, err := s.Admin.ClusterInfo(t.Context()).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
+			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info,
+				"cluster_known_nodes:3")
 		})
 	}
 	storetest.Run(t, func(t *testing.T) store.Backend {

@@ -42,7 +42,8 @@ const (
 var (
 	ErrEviction = errors.New("redis: Redis may evict keys when memory is short")
 	ErrReplicas = errors.New("redis: too few replicas have confirmed a write\nhint: a master under Sentinel needs a " +
-		"replica that follows; replicas=0 in the store's URL does without, and may lose levels and grants in a failover")
+		"replica that follows; replicas=0 in the store's URL does without, and may lose levels and grants in a " +
+		"failover")
 	errReply = errors.New("redis: Redis gave an answer that makes no sense")
 )
 
@@ -122,7 +123,8 @@ func docOf(key, text string) store.Doc {
 // Ready implements store.Backend.
 func (b *Backend) Ready(ctx context.Context) error {
 	// A replica and a full Redis still answer reads.
-	probe := &store.Commit{Write: []store.Doc{{Key: "ready", Keep: time.Minute}}, By: time.Now().Add(365 * 24 * time.Hour)}
+	probe := &store.Commit{Write: []store.Doc{{Key: "ready", Keep: time.Minute}},
+		By: time.Now().Add(365 * 24 * time.Hour)}
 	if _, err := b.Commit(ctx, probe); err != nil {
 		return helped(fmt.Errorf("redis: ready: %w", err))
 	}
@@ -182,8 +184,8 @@ const (
 	maxBackoff = 2 * time.Second
 )
 
-// Watch implements store.Backend. Whatever breaks its subscription, it subscribes again; what was published meanwhile is
-// missed.
+// Watch implements store.Backend. Whatever breaks its subscription, it subscribes again; what was published meanwhile
+// is missed.
 func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 	backoff := minBackoff
 	for ctx.Err() == nil {

@@ -26,8 +26,8 @@ const maxReplicas = 9
 //	redis+sentinel://[user:password@]host[:26379],…/master[/db][?sentinel_username=…&sentinel_password=…]
 //
 // with rediss for TLS. User and password are Redis'; Sentinel's own stand in the query. So does replicas=N, how many
-// replicas must have a write before it counts: 1 under Sentinel unless it says otherwise, else none. go-redis' many other
-// parameters are left out on purpose: the timeouts are part of what this package promises.
+// replicas must have a write before it counts: 1 under Sentinel unless it says otherwise, else none. go-redis' many
+// other parameters are left out on purpose: the timeouts are part of what this package promises.
 //
 //nolint:gocognit // one part of the URL after the other
 func parseURL(text string) (o *goredis.UniversalOptions, replicas int, err error) {

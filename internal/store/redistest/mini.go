@@ -65,7 +65,8 @@ type miniProcess struct {
 }
 
 var minis = sync.OnceValues(func() (*miniProcess, error) {
-	cmd := exec.CommandContext(context.Background(), "go", "run", "github.com/openclaw-verifier/verifier/internal/store/redistest/miniredistest")
+	cmd := exec.CommandContext(context.Background(), "go", "run",
+		"github.com/openclaw-verifier/verifier/internal/store/redistest/miniredistest")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

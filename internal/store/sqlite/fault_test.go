@@ -174,7 +174,10 @@ func TestOthersCannotReadIt(t *testing.T) {
 
 func TestWhatIsNotOursIsRefused(t *testing.T) {
 	for what, do := range map[string]func(path string){
-		"no database": func(path string) { must(t, os.WriteFile(path, []byte(strings.Repeat("no database", 100)), 0o600)) },
+		"no database": func(path string) {
+			must(t, os.WriteFile(path, []byte(strings.Repeat("no database", 100)),
+				0o600))
+		},
 		"another version": func(path string) {
 			b, s := open(t, path)
 			must(t, b.Exec(t.Context(), "PRAGMA user_version = 12"))

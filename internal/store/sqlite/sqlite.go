@@ -1,12 +1,12 @@
-// Package sqlite keeps a store's documents in one SQLite file in the state directory: no server, no port, and it survives
-// kill -9.
+// Package sqlite keeps a store's documents in one SQLite file in the state directory: no server, no port, and it
+// survives kill -9.
 //
-// One goroutine has the one connection. It does whatever waits in one transaction, and no caller gets a result before the
-// commit that holds it has returned. Where the database fails, the transaction is undone, and what was not alone in it is
-// done again by itself.
+// One goroutine has the one connection. It does whatever waits in one transaction, and no caller gets a result before
+// the commit that holds it has returned. Where the database fails, the transaction is undone, and what was not alone in
+// it is done again by itself.
 //
-// The package refuses to wait beyond its caller's context, to share its file with a second process (SQLite's own lock is
-// held as long as it is open) and to open a file that others can read. It decides nothing.
+// The package refuses to wait beyond its caller's context, to share its file with a second process (SQLite's own lock
+// is held as long as it is open) and to open a file that others can read. It decides nothing.
 package sqlite
 
 import (
@@ -34,8 +34,8 @@ var (
 	ErrSchema   = errors.New("store/sqlite: the database was written by another version of this program")
 )
 
-// A commit in WAL mode with synchronous=NORMAL is a write(2): it survives the death of the process, and a power cut takes
-// at most the last moments and never consistency. It checkpoints every 16 MB.
+// A commit in WAL mode with synchronous=NORMAL is a write(2): it survives the death of the process, and a power cut
+// takes at most the last moments and never consistency. It checkpoints every 16 MB.
 const how = "_pragma=locking_mode(EXCLUSIVE)&_pragma=busy_timeout(250)&_pragma=journal_mode(WAL)" +
 	"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)" +
 	"&_pragma=cache_size(-16000)"
@@ -79,7 +79,8 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Backend, err
 	}
 	if err := b.start(ctx, path); err != nil {
 		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
-			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own", ErrInUse, path)
+			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own",
+				ErrInUse, path)
 		}
 		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 	}
@@ -139,14 +140,16 @@ func private(path string) error {
 // taken for a new one, its levels would be forgotten.
 func (b *Backend) prepare(ctx context.Context) error {
 	var version, tables int
-	if err := b.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version == schemaVersion {
+	if err := b.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil ||
+		version == schemaVersion {
 		return err
 	}
 	if err := b.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return err
 	}
 	if version != 0 || tables > 0 {
-		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then count as "+
+		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then "+
+			"count as "+
 			"untrusted until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
 	}
 	_, err := b.conn.ExecContext(ctx, "BEGIN;"+schema+"COMMIT")
@@ -209,7 +212,8 @@ func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, er
 			if d.Keep > 0 {
 				until = now.Add(d.Keep).UnixMilli()
 			}
-			if _, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...), until); err != nil {
+			if _, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...),
+				until); err != nil {
 				return err
 			}
 		}

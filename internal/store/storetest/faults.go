@@ -1,5 +1,5 @@
-// Package storetest is the suite that every backend of package store passes, and the faults that it passes them with. It
-// is for tests only.
+// Package storetest is the suite that every backend of package store passes, and the faults that it passes them with.
+// It is for tests only.
 package storetest
 
 import (
@@ -125,8 +125,8 @@ func (f *Faults) Snapshot() map[string]store.Doc {
 	return maps.Clone(f.docs)
 }
 
-// Restore puts documents back as they were in a snapshot, and takes away those that were not there. Only says which; nil:
-// all.
+// Restore puts documents back as they were in a snapshot, and takes away those that were not there. Only says which;
+// nil: all.
 func (f *Faults) Restore(ctx context.Context, snapshot map[string]store.Doc, only func(key string) bool) error {
 	for key := range f.Snapshot() {
 		if only != nil && !only(key) {

@@ -77,7 +77,10 @@ func model(b *bench) {
 			paused[name] = on
 		case 6:
 			if !slices.Contains(m.grants, id) && len(m.grants) < 20 {
-				b.update(s, conv(name), func(t *store.Tx) { t.C.Grant(store.Grant{ID: id, Until: t.Now.Add(time.Hour)}) })
+				b.update(s, conv(name), func(t *store.Tx) {
+					t.C.Grant(store.Grant{ID: id,
+						Until: t.Now.Add(time.Hour)})
+				})
 				m.grants = append(m.grants, id)
 			}
 		case 7:

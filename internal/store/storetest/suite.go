@@ -72,7 +72,8 @@ var key = hmac.Key("the key of the suite's server 32b")
 // clients are those of every store of the suite.
 func clients() []string { return []string{"laptop", "phone"} }
 
-// store opens a store that remembers nothing, as a process that was just started: on the same machine where file is given.
+// store opens a store that remembers nothing, as a process that was just started: on the same machine where file is
+// given.
 func (b *bench) store(file ...string) *store.Store {
 	b.Helper()
 	o := store.Options{Backend: b.Faults, Key: key, Clients: clients, Wait: 20 * time.Second}
@@ -278,7 +279,8 @@ func family(b *bench) {
 func (b *bench) card(s *store.Store, c store.Name, id string, until time.Duration) {
 	b.Helper()
 	b.update(s, c, func(t *store.Tx) {
-		t.PutCard(&store.Card{ID: id, Conversation: c, Agent: "a", Digest: "d" + id, Until: t.Now.Add(until), Data: []byte(id)})
+		t.PutCard(&store.Card{ID: id, Conversation: c, Agent: "a", Digest: "d" + id, Until: t.Now.Add(until),
+			Data: []byte(id)})
 	})
 }
 

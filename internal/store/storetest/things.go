@@ -34,7 +34,8 @@ func cards(b *bench) {
 			c.Closed = false
 			t.PutCard(c)
 		}
-		b.is("its conversation lists it as closed", len(t.C.Open) == 2 && t.C.Open[0].Closed != t.C.Open[1].Closed, true)
+		b.is("its conversation lists it as closed", len(t.C.Open) == 2 && t.C.Open[0].Closed != t.C.Open[1].Closed,
+			true)
 		if err == nil {
 			c.Until = t.Now // what was said to it is over
 			t.PutCard(c)

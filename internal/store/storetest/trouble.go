@@ -176,7 +176,8 @@ func clockSetBack(b *bench) {
 	for _, s := range []*store.Store{s, other, b.store()} {
 		b.is("after", b.counting(s), "cards , grants 0+0 of 0")
 	}
-	b.fails("the card", s.Update(b.ctx, conv("a"), func(t *store.Tx) error { _, err := t.Card("c1"); return err }), store.ErrGone)
+	b.fails("the card", s.Update(b.ctx, conv("a"), func(t *store.Tx) error { _, err := t.Card("c1"); return err }),
+		store.ErrGone)
 	b.given(other, "c2")
 	b.update(s, conv("x"), func(*store.Tx) {})
 	b.is("new ones", b.counting(s), "cards c2, grants 1+1 of 2")
