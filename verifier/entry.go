@@ -257,8 +257,8 @@ func (v *Verifier) tell(h *event, a *protocol.Answer) (ends bool) {
 	return ends
 }
 
-// recordEvent keeps what an event changed and what it tells of its turn. The end of a turn is followed by its graph, where
-// a policy wants that.
+// recordEvent keeps what an event changed and what it tells of its turn. The end of a turn is followed by its graph,
+// where a policy wants that.
 func (v *Verifier) recordEvent(ctx context.Context, h *event, a *protocol.Answer) error {
 	if h.replayed {
 		return nil
