@@ -100,17 +100,17 @@ func (v *Verifier) decide(ctx context.Context, e *evaluation) Decision {
 	if no := v.seek(ctx, e); no != nil {
 		return v.refuse(ctx, e, no)
 	}
-	d := Decision{Allow: true, Ref: e.ruling.Ref}
-	if e.wasEdited() {
-		d.Params = string(e.call.Params)
-	}
 	if e.by == byPerson && e.verdict.AtCap {
 		v.runs.answered(e, true)
 	}
 	if v.record(ctx, e, nil) != nil {
 		return Decision{Reason: reasonRecord}
 	}
-	return d
+	changed := ""
+	if e.wasEdited() {
+		changed = string(e.call.Params)
+	}
+	return Decision{Allow: true, Ref: e.ruling.Ref, Params: changed}
 }
 
 // plan asks the policy in force about the call.
