@@ -272,11 +272,11 @@ func chatOf(id int64) map[string]any {
 func (s *standIn) said(t testing.TB, m channeltest.Message) map[string]any {
 	bot, _, _ := strings.Cut(s.token, ":")
 	out := map[string]any{
-		"message_id": number(t, m.ID), "date": 1, "chat": chatOf(group), "text": m.Text,
+		"message_id": number(t, m.ID), "date": time.Now().Unix(), "chat": chatOf(group), "text": m.Text,
 		"from": map[string]any{"id": number(t, bot), "is_bot": true, "first_name": "Verifier"},
 	}
 	if m.ReplyTo != "" {
-		out["reply_to_message"] = map[string]any{"message_id": 1, "date": 1, "chat": chatOf(group)}
+		out["reply_to_message"] = map[string]any{"message_id": 1, "date": time.Now().Unix(), "chat": chatOf(group)}
 	}
 	return out
 }
@@ -322,7 +322,7 @@ func (*standIn) until(t testing.TB, what string, is func() bool) {
 // Say implements channeltest.Platform.
 func (s *standIn) Say(t testing.TB, who channeltest.User, where channeltest.Place, text string) string {
 	t.Helper()
-	body := map[string]any{"from": userOf(who), "date": 1, "chat": chatOf(group), "text": text}
+	body := map[string]any{"from": userOf(who), "date": time.Now().Unix(), "chat": chatOf(group), "text": text}
 	if where.Direct {
 		body["chat"] = chatOf(person(who).ID)
 	}

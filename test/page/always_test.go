@@ -174,7 +174,7 @@ func TestAnAlwaysGrantIsNotWidened(t *testing.T) {
 		"two destinations":  text(`{"notebook":["shopping","work"],"text":"x"}`),
 		"a text that is none": text(
 			`{"notebook":"shopping","text":{"notebook":"work"}}`,
-		), "no text": text(`{"notebook":"shopping"}`),
+		),
 		"a destination that is none": text(`{"notebook":{"id":"shopping"},"text":"x"}`),
 		"unseen characters":          text(`{"notebook":"shopping\u200b","text":"x"}`),
 		"another key of that name":   text(`{"notebook":"shopping","text":"x","Notebook":"work"}`),

@@ -154,7 +154,7 @@ func answers(t *testing.T, s *surf) {
 		t.Errorf("the call: %s", a.Raw)
 	}
 	second.Text("Nothing waits") // by itself
-	held = s.asks(gateway.Sh("make deploy", unattested("x")))
+	held = s.asks(s.tainted("make deploy"))
 	s.Approve(s.Waits().Ref, 30)
 	<-held
 	held = s.asks(s.tainted("rm -r build"))
@@ -383,7 +383,7 @@ func edits(t *testing.T, s *surf) {
 	tab.Text("This runs instead")
 	s.check(tab, "what changes")
 	tab.Click("button.allow")
-	want := `"params":{"command":"git push --dry-run origin main","timeout":60,"apiKey":"` + secret + `"}`
+	want := `"params":{"apiKey":"` + secret + `","command":"git push --dry-run origin main","timeout":60}`
 	if a := <-held; !a.Allowed() || !strings.Contains(a.Raw, want) {
 		t.Errorf("the caller reads %s", a.Raw)
 	}
