@@ -155,7 +155,9 @@ func (s *scene) probe(what string, command []string) string {
 
 // everything lets the tools of server-everything pass.
 func everything() string {
-	return allowing("everything", "echo get-sum get-tiny-image trigger-sampling-request trigger-elicitation-request get-roots-list trigger-long-running-operation")
+	return allowing("everything", "echo get-sum get-tiny-image trigger-sampling-request trigger-elicitation-request "+
+		"get-roots-list trigger-long-running-operation "+
+		"resources/read resources/subscribe resources/unsubscribe prompts/get completion/complete")
 }
 
 // allowing is a config by which tools of a server pass.
