@@ -117,7 +117,7 @@ func dies(t *testing.T, l *lab, n int, before bool) bool {
 	if fetched && !recorded[key+"get"] || ran && !recorded[key+"ran"] {
 		t.Errorf("%s: an allow is not in the record", where)
 	}
-	// Where a busy machine denied the fetch, nothing taints what is the owner's own: then rm passes by the policy alone.
+	// Where a busy machine denied the fetch, nothing taints what is the owner's own, and rm passes by the policy alone.
 	if recorded[key+"no"] && (fetched || !over) || recorded[key+"ran"] && !approved {
 		t.Errorf("%s: the record holds an allow that nobody approved", where)
 		for _, e := range l.record.entries {
