@@ -231,6 +231,7 @@ test("H173 a subagent that starts after the owner's /new is as fresh as its pare
 });
 
 test("H16 a spawned session has its parent's level", patient, async () => {
+	await rig.fresh();
 	const spawn = `RUN ${wrapped("sessions_spawn", { task: exec("echo from-a-child"), mode: "run" })}`;
 	const answer = rig.script(`${fetchPage()}\n${spawn}`);
 	const { ref, text } = await rig.pending();
