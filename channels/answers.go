@@ -120,8 +120,7 @@ func covers(c *approval.Card, longer int) []Block {
 			a.Level)
 	case a.Shell:
 		says = fmt.Sprintf("Any %s means every one in this conversation, except what reaches the network, deletes, "+
-			"publishes "+
-			"or names secrets. A page that is read meanwhile may use it.", a.Tool)
+			"publishes or names secrets. A page that is read meanwhile may use it.", a.Tool)
 	}
 	return []Block{{Kind: Note, Part: OfScope, Label: says, Gap: true}}
 }

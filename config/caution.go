@@ -117,9 +117,7 @@ func (k risks) cautionRisks() {
 	}
 	if a.Mode == AuditorMode(auditor.AutoApprove) {
 		k.find(Warning, "caution.auditor.mode", "a model may answer in your place where only the level asks; never "+
-			"for "+
-			"what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or "+
-			"where "+
-			"secrets are involved")
+			"for what your overrides, policies or an agent's rules ask about, for dangerous or destructive calls, or "+
+			"where secrets are involved")
 	}
 }

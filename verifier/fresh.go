@@ -26,8 +26,7 @@ const (
 	mostRuns   = 200 // whose beginning is known
 
 	renewedNote = "The owner started the conversation anew with /new or /reset: what was read before counts for " +
-		"earlier " +
-		"runs only."
+		"earlier runs only."
 )
 
 // isRenewable reports whether the owner could start the conversation anew: it is one with a person.

@@ -95,8 +95,7 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	}
 	if h.first {
 		v.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` "+
-			"says "+
-			"which call it was, and `verifier check` names hooks that could have done it.")
+			"says which call it was, and `verifier check` names hooks that could have done it.")
 	}
 	return a
 }
@@ -335,8 +334,7 @@ func (v *Verifier) sourceLabel(s *protocol.Source) string {
 const (
 	ranOtherwiseSource = "the agent ran something else than it asked about"
 	ranOtherwise       = "The agent ran something else than it asked about: another hook or plugin of the agent " +
-		"changed " +
-		"the call after it was judged."
+		"changed the call after it was judged."
 )
 
 // readReturned says what a tool's answer is worth: the same as the call, where that was judged by its arguments. That a
@@ -366,8 +364,7 @@ func (v *Verifier) readReturned(t *store.Tx, h *event) (secret string) {
 			"terminal, or the agent's software did not stop it.")
 	case denied:
 		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have "+
-			"run "+
-			"all the same.")
+			"run all the same.")
 	default:
 		return secret
 	}

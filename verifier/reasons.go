@@ -24,8 +24,7 @@ const (
 		"room again; other calls go on."
 	reasonFull  = "Too many questions are waiting for the owner. Ask again when some are answered."
 	reasonTaken = "The owner's yes was for one call, and an identical call that was waiting first has it. Ask again " +
-		"if " +
-		"it is needed twice."
+		"if it is needed twice."
 	reasonIterations = "This turn has used up its iterations."
 	maxReason        = 500
 )
@@ -81,8 +80,7 @@ func (e *evaluation) ruledOut() *denial {
 		return deny("taken", reasonTaken)
 	case r.Silent:
 		return deny("unanswered", "The owner did not answer in time (ref "+e.ref()+"). Ask again after the user's "+
-			"next "+
-			"message, or in ten minutes.")
+			"next message, or in ten minutes.")
 	}
 	return deny("unanswered", e.waiting())
 }

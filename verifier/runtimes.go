@@ -29,8 +29,7 @@ func (r *Runtime) Says(now time.Time) (good, fault string) {
 	switch {
 	case r.Off:
 		return "", "is switched off (enabled: false): tool calls run unasked. To switch it on, set enabled to true " +
-			"and " +
-			"restart the gateway of " + r.Name
+			"and restart the gateway of " + r.Name
 	case ago > silence && r.Instance != "": // a coding agent comes and goes, and names none
 		return "", "was last heard " + ago.Round(time.Minute).String() + " ago. Is the gateway of " + r.Name +
 			" running, and is the plugin enabled there?"

@@ -74,6 +74,7 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 	case a.Handle != "":
 		return an.tapped(ctx, person, &a)
 	}
+	a.Always = nil // only its button gives one, which is checked
 	c, err := an.byRef(ctx, a.Ref)
 	switch {
 	case errors.Is(err, errTwoCards):

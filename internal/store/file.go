@@ -65,8 +65,7 @@ func openFile(path string) (*file, error) {
 	}
 	if err := json.Unmarshal(text, &known); err != nil || len(known) == 0 {
 		return nil, fmt.Errorf("store: %s is damaged\nhint: remove it only if the agents' sessions were restarted: "+
-			"what they "+
-			"have read is forgotten then", path)
+			"what they have read is forgotten then", path)
 	}
 	return f, nil
 }

@@ -149,8 +149,7 @@ func (b *Backend) prepare(ctx context.Context) error {
 	}
 	if version != 0 || tables > 0 {
 		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then "+
-			"count as "+
-			"untrusted until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
+			"count as untrusted until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
 	}
 	_, err := b.conn.ExecContext(ctx, "BEGIN;"+schema+"COMMIT")
 	return err
