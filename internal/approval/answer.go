@@ -164,6 +164,9 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 	an.answered(ctx, c, a)
 	out.Kind, out.Card = Counted, c
 	out.Text += said
+	if out.State == Allowed && c.Ask.Unseen && !out.Scope.Lasting() {
+		out.Text += " If the agent no longer waits, it asks again: files were written that you have not seen."
+	}
 	if out.State == Allowed && binds(an.core.pauses(), c.Ask.Agent) {
 		out.Text += " The agent is paused: nothing of it runs until `.resume`."
 	}

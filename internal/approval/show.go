@@ -229,8 +229,13 @@ func (sh *shows) showCopy(ctx context.Context, id string, at Copy) {
 	}
 	o := c.outcome(now)
 	if o.State == Open && sh.ctx.Err() != nil {
-		o.Text = "The gateway has stopped and the call was denied. If it is approved before " +
-			c.Until().Format(time.TimeOnly) + " UTC, one identical retry still passes."
+		o.Text = "The gateway has stopped and the call was denied. "
+		if c.Ask.Unseen {
+			o.Text += "If the agent makes it again, you are asked again."
+		} else {
+			o.Text += "If it is approved before " + c.Until().Format(time.TimeOnly) +
+				" UTC, one identical retry still passes."
+		}
 	}
 	if err := ch.Settle(ctx, at.Ref, c, o); err != nil {
 		sh.o.Log.ErrorContext(ctx, "a card could not be edited; its buttons answer with the truth",
