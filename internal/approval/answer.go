@@ -162,8 +162,7 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 		return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
 	}
 	an.answered(ctx, c, a)
-	out.Kind, out.Card = Counted, c
-	out.Text += said
+	out.Kind, out.Card, out.Text = Counted, c, out.Text+said
 	if out.State == Allowed && c.Ask.Unseen && !out.Scope.Lasting() {
 		out.Text += " If the agent no longer waits, it asks again: files were written that you have not seen."
 	}
