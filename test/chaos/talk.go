@@ -116,17 +116,14 @@ func (t *talk) act(ctx context.Context) {
 	}
 }
 
-// persist wants to act until that is allowed or ctx ends: each time something new, in case its question did not reach
-// the owner, and the same again, in case the yes came late.
+// persist wants to act until that is allowed or ctx ends: the same again while its question waits for the owner, then
+// something new, in case the question did not reach them.
 func (t *talk) persist(ctx context.Context) (last *call) {
 	last = &call{reason: "nothing was fetched"}
-	for isTainted := t.taint(ctx); isTainted && ctx.Err() == nil; {
+	for isTainted := t.taint(ctx); isTainted && ctx.Err() == nil && !last.allowed; {
 		last = t.send(ctx, t.action())
-		if !last.allowed {
+		for asked := last.sent; !last.allowed && time.Since(asked) < ttl-hold && ctx.Err() == nil; {
 			last = t.send(ctx, t.call(last.tool, last.mark, t.any()))
-		}
-		if last.allowed {
-			break
 		}
 	}
 	return last

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/store/redistest"
 	"github.com/openclaw-verifier/verifier/test/gateway"
+	"github.com/openclaw-verifier/verifier/test/long"
 )
 
 // TestSequences plays what happens one after the other in a conversation, at a running gateway.
@@ -33,25 +35,52 @@ func TestSequences(t *testing.T) {
 	for some := range slices.Chunk(rows(t, "sequences.txt"), 40) {
 		t.Run(some[0].at, func(t *testing.T) {
 			t.Parallel()
-			playAll(t, some)
+			playAll(t, some, gateway.Start(t, sequencesConfig(some)))
 		})
 	}
 }
 
-// playAll plays rows at one gateway.
-func playAll(t *testing.T, all []row) {
-	t.Helper()
+// TestSequencesAtTwoGateways plays the same at two gateways on one Redis, each step at the other one than that before.
+func TestSequencesAtTwoGateways(t *testing.T) {
+	t.Parallel()
+	long.Only(t, "a real Redis")
+	redis := redistest.Start(t)
+	all := rows(t, "sequences.txt")
+	config := sequencesConfig(all) + fmt.Sprintf(`
+approvers: [{name: owner, ids: ["token:owner"]}]
+ownerToken: %s
+store: {url: %q, key: %s}
+`, secret(-1), redis.URL(), secret(-2))
+	one, other := gateway.Start(t, config), gateway.Start(t, config)
+	one.Token = secret(-1)
+	playAll(t, all, one, other)
+}
+
+func sequencesConfig(all []row) string {
 	config := "approval: {maxPromptsPerHour: 1000}\nwebhook: {hold: 5s, clients: {"
 	for n := range all {
 		config += fmt.Sprintf("%s: [%s], ", client(n), secret(n))
 	}
-	g := gateway.Start(t, config+"}}\n")
+	return config + "}}\n"
+}
+
+// playAll plays rows at gateways that share a store.
+func playAll(t *testing.T, all []row, gateways ...*gateway.Gateway) {
+	t.Helper()
 	var wg sync.WaitGroup
-	many := make(chan bool, 4)
-	for n, r := range all {
-		p := &play{t: t, g: g.By(secret(n)), client: client(n), row: r, space: "row" + strconv.Itoa(n)}
+	many, token := make(chan bool, 4), gateways[0].Token
+	of := func(n int) *play {
+		p := &play{t: t, token: token, client: client(n), secret: secret(n), row: all[n]}
+		p.space = "row" + strconv.Itoa(n)
+		return p
+	}
+	for n := range all {
+		p := of(n)
 		if p.alone() {
 			continue
+		}
+		for _, g := range gateways {
+			p.gateways = append(p.gateways, g.By(p.secret))
 		}
 		many <- true
 		wg.Go(func() {
@@ -60,12 +89,12 @@ func playAll(t *testing.T, all []row) {
 		})
 	}
 	wg.Wait()
-	for n, r := range all {
-		g.Secret = secret(n)
-		if p := (&play{t: t, g: g, client: client(n), row: r, space: "row" + strconv.Itoa(n)}); p.alone() {
+	for n := range all {
+		if p := of(n); p.alone() {
+			p.gateways = gateways
 			p.play()
-			g.Reply(".resume")
-			g.Reply(".resume main")
+			p.g.Reply(".resume")
+			p.g.Reply(".resume main")
 		}
 	}
 }
@@ -103,13 +132,17 @@ func secret(row int) string { return fmt.Sprintf("%.32x", sha256.Sum256([]byte(c
 
 // play is a row that is being played.
 type play struct {
-	t      *testing.T
-	g      *gateway.Gateway
-	client string
-	row    row
-	space  string // before the names of its conversations
-	ref    string // of the last question
-	said   string // the last answer
+	t        *testing.T
+	gateways []*gateway.Gateway
+	g        *gateway.Gateway // of this step
+	steps    int
+	token    string
+	client   string
+	secret   string
+	row      row
+	space    string // before the names of its conversations
+	ref      string // of the last question
+	said     string // the last answer
 }
 
 // usual are the arguments of a tool that stands alone.
@@ -123,6 +156,9 @@ var usual = map[string]string{
 // step does one step, and says what came of it.
 func (p *play) step(text string) string {
 	p.t.Helper()
+	p.g = p.gateways[p.steps%len(p.gateways)]
+	p.g.Secret, p.g.Token = p.secret, p.token
+	p.steps++
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "", "-":
@@ -135,9 +171,9 @@ func (p *play) step(text string) string {
 		key, _ := p.context("owner", rest)["sessionKey"].(string)
 		return p.typed(".reset-trust " + store.Name{Client: p.client, Key: key}.Ref())
 	case "restart":
-		secret := p.g.Secret
-		p.g.Restart()
-		p.g.Secret = secret
+		for _, g := range p.gateways {
+			g.Restart()
+		}
 		return ""
 	}
 	who, conversation := "owner", "a"
@@ -224,17 +260,8 @@ func (p *play) whose(who, conversation string) gateway.Context {
 		return gateway.With(here, "workspace", "/home/me/app", "platform", "linux")
 	case "claude":
 		key := "agent:claude-code:" + p.space + conversation
-		return gateway.With(
-			here,
-			"agentId",
-			"claude-code",
-			"sessionKey",
-			key,
-			"workspace",
-			"/home/me/app",
-			"platform",
-			"linux",
-		)
+		return gateway.With(here, "agentId", "claude-code", "sessionKey", key, "workspace", "/home/me/app",
+			"platform", "linux")
 	}
 	p.t.Fatalf("%s: who is %q?", p.row.at, who)
 	return nil
