@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // checkAsked refuses what single agents' settings say of who answers, and where.
@@ -35,7 +35,7 @@ func (k *checker) oneOf(at, name, what string, known []string) {
 		return
 	}
 	hint := "there are none"
-	if near, _ := spelling.Nearest(name, known); near != "" {
+	if near, _ := text.Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q? There are %s", near, strings.Join(known, ", "))
 	}
 	k.fail(at, "is no "+what, hint)

@@ -14,8 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/redact"
-	"github.com/openclaw-verifier/verifier/spelling"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -156,7 +156,7 @@ func (k *checker) checkBounds() {
 func (k *checker) checkChannels() {
 	known := k.chats.names()
 	for _, name := range sortedKeys(k.Channels) {
-		if near, _ := spelling.Nearest(name, known); name != near {
+		if near, _ := text.Nearest(name, known); name != near {
 			k.fail("channels."+name, "unknown channel", fmt.Sprintf("did you mean %q? Known are %s", near, strings.Join(known, ", ")))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // decoder fills Go values from the tree by their types, and collects all that
@@ -220,7 +220,7 @@ func (d *decoder) unknown(at spot, key string, known []string) {
 		d.fail(at.key, at.path, "unknown key", fmt.Sprintf("did you mean %q? For a tool of your own, known here are %s", group+"."+key, strings.Join(known, ", ")))
 		return
 	}
-	near, far := spelling.Nearest(key, known)
+	near, far := text.Nearest(key, known)
 	hint := fmt.Sprintf("did you mean %q?", near)
 	if far > max(2, len(near)/2) {
 		hint = fmt.Sprintf("the nearest known key is %q; known here: %s", near, strings.Join(known, ", "))

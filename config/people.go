@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // DefaultClient is the client whose secrets are in webhook.secret and
@@ -187,7 +187,7 @@ func (k *checker) checkID(at, id string) {
 	p, ok := k.chats.named(name)
 	switch {
 	case !ok:
-		near, _ := spelling.Nearest(name, k.chats.names())
+		near, _ := text.Nearest(name, k.chats.names())
 		k.fail(at, "does not begin with a platform", fmt.Sprintf("write it as %s:<id>; platforms are %s", near, strings.Join(k.chats.names(), ", ")))
 	case !p.IsUser(user):
 		k.fail(at, "is not a "+p.Name+" user id, which is "+p.Looks, p.Find)

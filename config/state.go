@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // State is the directory where one instance keeps what it must not lose: its
@@ -184,7 +184,7 @@ const certificate = "tls.pem"
 
 // replace puts a file in place of another, whole.
 func (s *State) replace(name, text string) error {
-	return wholefile.Replace(s.path(name), []byte(text), wholefile.Private, nil)
+	return files.Replace(s.path(name), []byte(text), files.Private, nil)
 }
 
 func (s *State) secret(name string, least int) (Secret, error) {
@@ -249,11 +249,11 @@ func (s *State) create(name string) error {
 	if _, err := rand.Read(key[:]); err != nil {
 		return err
 	}
-	err := wholefile.Create(s.path(name), []byte(hex.EncodeToString(key[:])+"\n"))
+	err := files.Create(s.path(name), []byte(hex.EncodeToString(key[:])+"\n"))
 	if errors.Is(err, fs.ErrExist) {
 		err = nil // another process was first; theirs counts
 	}
-	return errors.Join(err, wholefile.SyncDir(s.dir))
+	return errors.Join(err, files.SyncDir(s.dir))
 }
 
 // read refuses a file that others can read, that belongs to someone else, or
@@ -317,5 +317,5 @@ func (s *State) optional(name string) (string, error) {
 
 // keep replaces a file whole, and makes sure that it is on the disk.
 func (s *State) keep(name, text string) error {
-	return errors.Join(s.replace(name, text), wholefile.SyncDir(s.dir))
+	return errors.Join(s.replace(name, text), files.SyncDir(s.dir))
 }

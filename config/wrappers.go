@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // The examples of the documents that this product comes from are parts of
@@ -58,7 +58,7 @@ func (d *document) unwrap() (left []Finding) {
 func misspelt(path string) (string, bool) {
 	group, rest, _ := strings.Cut(path, ".")
 	name, _, below := strings.Cut(rest, ".")
-	near, far := spelling.Nearest(name, []string{"verifier", "caution"})
+	near, far := text.Nearest(name, []string{"verifier", "caution"})
 	return "tools." + near, group == "tools" && below && far <= 2
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // notes is a directory where hooks leave word for later ones: each is a process of its own. Two may run at once, so that
@@ -110,7 +110,7 @@ func (n notes) heard(key, text string, at time.Time) error {
 	if err != nil {
 		return nil //nolint:nilerr // text that is not valid does not count as the user's words
 	}
-	if wholefile.Put(filepath.Join(n.made(n.session(key)), wordsFile), out) != nil {
+	if files.Put(filepath.Join(n.made(n.session(key)), wordsFile), out) != nil {
 		return unwritable(n.dir)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // Definitions keep what servers have said of their tools when they were first seen: a later change has to be seen by the
@@ -118,7 +118,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) > mostDefinitions {
 			return false, errors.New("the server has too many tools")
 		}
-		return true, wholefile.Put(path+definedEnd, d.text)
+		return true, files.Put(path+definedEnd, d.text)
 	case err != nil:
 		return false, err
 	case bytes.Equal(old, d.text):
@@ -127,7 +127,7 @@ func (k *Definitions) see(server string, d *defined) (same bool, err error) {
 		}
 		return true, nil
 	}
-	return false, wholefile.Put(path+changedEnd, d.text)
+	return false, files.Put(path+changedEnd, d.text)
 }
 
 // changed reports whether a tool waits for the owner.
@@ -194,7 +194,7 @@ func (k *Definitions) Accept(d *Definition) error {
 	if err != nil || string(now) != d.Change {
 		return ErrChangedAgain
 	}
-	if err := wholefile.Put(path+definedEnd, []byte(d.Change)); err != nil {
+	if err := files.Put(path+definedEnd, []byte(d.Change)); err != nil {
 		return err
 	}
 	return os.Remove(path + changedEnd)

@@ -65,7 +65,7 @@ func (n *Notifier) toDevice(id, of string) func(context.Context, *News) error {
 			m.TTL, m.Urgent = overTTL, false
 		}
 		var err error
-		if m.Text, err = text(news); err != nil {
+		if m.Text, err = payload(news); err != nil {
 			return err
 		}
 		err = n.o.Push.Send(ctx, &d.Subscription, m)
@@ -87,8 +87,8 @@ func (n *Notifier) device(id, of string) (push.Device, bool) {
 	return all[i], true
 }
 
-// text is the message, without the call where that is too long.
-func text(news *News) ([]byte, error) {
+// payload is the message, without the call where that is too long.
+func payload(news *News) ([]byte, error) {
 	m := message{Card: news.Card, Tag: news.Topic, Title: news.Title, Text: news.Text, Until: news.Until.UnixMilli(), Shown: news.Shown, Over: news.Over}
 	out, err := json.Marshal(m)
 	if err == nil && len(out) > push.MaxMessage {

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/channels"
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/push"
 )
 
@@ -141,7 +141,7 @@ func (n *Notifier) watch() {
 func (n *Notifier) look() {
 	defer func() {
 		if p := recover(); p != nil {
-			n.o.Log.Error("telling people of questions ended in a panic", "panic", crash.Recovered(p))
+			n.o.Log.Error("telling people of questions ended in a panic", "panic", text.Panic(p))
 		}
 	}()
 	devices := n.devices()

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/push"
 )
 
@@ -80,7 +80,7 @@ func (b *outbox) next() *News {
 func (b *outbox) run() {
 	defer func() {
 		if p := recover(); p != nil {
-			b.n.o.Log.Error("telling a service ended in a panic", "to", b.name, "panic", crash.Recovered(p))
+			b.n.o.Log.Error("telling a service ended in a panic", "to", b.name, "panic", text.Panic(p))
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.running = false

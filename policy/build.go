@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -75,7 +75,7 @@ func (b *builder) build() *Policy {
 func (b *builder) readProfile() {
 	p, ok := profileNamed(b.config.Profile)
 	if !ok {
-		near, _ := spelling.Nearest(b.config.Profile, Profiles())
+		near, _ := text.Nearest(b.config.Profile, Profiles())
 		b.fail("profile", fmt.Sprintf("there is no profile %q: did you mean %s? There are %s", b.config.Profile, near,
 			strings.Join(Profiles(), ", ")))
 	}
@@ -212,7 +212,7 @@ func (b *builder) toolName(path, key string) (string, bool) {
 		return name, true
 	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), isServed)
-	if near, far := spelling.Nearest(name, names); far <= 2 {
+	if near, far := text.Nearest(name, names); far <= 2 {
 		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
 	}
 	f := unknownTool

@@ -266,12 +266,12 @@ func (a *ownerAPI) test(w http.ResponseWriter, r *http.Request, id string) {
 		}
 	}
 	for _, p := range probed {
-		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, text(p.Err), text(p.ListenErr), p.Asked, p.Sent})
+		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, said(p.Err), said(p.ListenErr), p.Asked, p.Sent})
 	}
 	respond(w, http.StatusOK, out)
 }
 
-func text(err error) string {
+func said(err error) string {
 	if err == nil {
 		return ""
 	}

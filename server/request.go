@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // RequestIDHeader carries the id of an HTTP request back to its sender. It
@@ -82,7 +82,7 @@ func (s *Server) recovered(w http.ResponseWriter, r *http.Request, answer func()
 	if p == nil {
 		return
 	}
-	s.o.Log.ErrorContext(r.Context(), "a request ended in a panic", "path", r.Pattern, "panic", crash.Recovered(p))
+	s.o.Log.ErrorContext(r.Context(), "a request ended in a panic", "path", r.Pattern, "panic", text.Panic(p))
 	if begun, ok := w.(*response); !ok || !begun.written {
 		answer()
 	}

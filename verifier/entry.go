@@ -7,12 +7,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -106,7 +106,7 @@ func (v *Verifier) logContext(ctx context.Context, e *evaluation) {
 func (v *Verifier) crashed(ctx context.Context, e *evaluation) (d Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", crash.Recovered(p))
+			v.o.Log.ErrorContext(ctx, "a deny could not be recorded", "panic", text.Panic(p))
 			d = Decision{Reason: reasonFault, Ref: e.ruling.Ref}
 		}
 	}()

@@ -253,7 +253,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 			if e := r.record.decided(); name != "the record" && (e.Decision != record.Deny || e.Error != "panic") {
 				t.Errorf("the record says %+v", e)
 			}
-			if said := log.String(); !strings.Contains(said, "panic.type=string") || strings.Contains(said, "boom") {
+			if said := log.String(); !strings.Contains(said, "panic with a string") || strings.Contains(said, "boom") {
 				t.Errorf("the log says %s", said)
 			}
 			if name == "the policy" || name == "the redactor" {

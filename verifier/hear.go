@@ -10,12 +10,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -58,7 +58,7 @@ type heard struct {
 func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "an event ended in a panic and was refused", "panic", crash.Recovered(p))
+			v.o.Log.ErrorContext(ctx, "an event ended in a panic and was refused", "panic", text.Panic(p))
 			a = Refused(e.Name, reasonFault)
 		}
 	}()

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
@@ -26,6 +25,7 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
 )
@@ -166,7 +166,7 @@ func (v *Verifier) verify(ctx context.Context, c *protocol.Call, planner planner
 	e := v.begin(c, planner)
 	defer func() {
 		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", crash.Recovered(p))
+			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", text.Panic(p))
 			d = v.crashed(ctx, e)
 		}
 	}()

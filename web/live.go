@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // Bounds of what is live.
@@ -120,7 +120,7 @@ func (l *live) end(session string) {
 func (l *live) watch() {
 	defer func() {
 		if p := recover(); p != nil {
-			l.o.Log.Error("the page's watch ended in a panic", "panic", crash.Recovered(p))
+			l.o.Log.Error("the page's watch ended in a panic", "panic", text.Panic(p))
 			l.mu.Lock()
 			l.running = false
 			l.mu.Unlock()

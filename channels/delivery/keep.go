@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // Leases are kept where the replicas of this program meet.
@@ -127,7 +127,7 @@ func Keep(ctx context.Context, log *slog.Logger, health *Health, run func(contex
 func guarded(ctx context.Context, run func(context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = crash.Recovered(p) // what it holds may be anything, a token too
+			err = text.Panic(p) // what it holds may be anything, a token too
 		}
 	}()
 	return run(ctx)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // AnswerFunc takes a person's answer: see [approval.Channel].
@@ -74,7 +74,7 @@ func (l *Listener) Take(ctx context.Context, work func(ctx context.Context, answ
 	d.busy.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				l.log.Error("the work on an answer ended in a panic", "panic", crash.Recovered(p))
+				l.log.Error("the work on an answer ended in a panic", "panic", text.Panic(p))
 			}
 			<-l.workers
 		}()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/integrations/openclaw"
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // InitCmd writes a first config.
@@ -152,9 +152,9 @@ func fresh(bytes int) string {
 // write makes the file at once and whole, for its owner alone.
 func (c *InitCmd) write(path, text string) error {
 	if c.Force {
-		return refused(path, wholefile.Replace(path, []byte(text), wholefile.Private, nil))
+		return refused(path, files.Replace(path, []byte(text), files.Private, nil))
 	}
-	return refused(path, wholefile.Create(path, []byte(text)))
+	return refused(path, files.Create(path, []byte(text)))
 }
 
 func refused(path string, err error) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/hook"
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // agentWiring is how one coding agent is set up to run the hook.
@@ -289,12 +289,12 @@ func replaceFile(path string, text []byte) error {
 	}
 	there, err := os.Stat(path)
 	if err != nil {
-		return wholefile.Replace(path, text, 0o644, nil)
+		return files.Replace(path, text, 0o644, nil)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil && os.Geteuid() != 0 {
 		path = target
 	}
-	return wholefile.Replace(path, text, there.Mode().Perm(), there)
+	return files.Replace(path, text, there.Mode().Perm(), there)
 }
 
 // onlyManaged is a setting of Claude Code: no other hook can change a call after ours has seen it.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 const (
@@ -76,7 +76,7 @@ func changeFile(path string, old, text []byte) (kept string, err error) {
 	}
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
-		err = wholefile.Replace(target, text, info.Mode().Perm(), info)
+		err = files.Replace(target, text, info.Mode().Perm(), info)
 	}
 	if err != nil {
 		return "", &failure{path + " can't be written: " + err.Error(), "it is as it was, and " + kept + " is a copy of it"}
@@ -99,7 +99,7 @@ func keepBeside(path string, text []byte, as os.FileInfo) (string, error) {
 		}
 		if err == nil {
 			_, err = f.Write(text)
-			if err = errors.Join(err, wholefile.Give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
+			if err = errors.Join(err, files.Give(f, as), f.Chmod(as.Mode().Perm()), f.Close()); err != nil {
 				_ = os.Remove(kept) // half a copy is none
 			}
 		}

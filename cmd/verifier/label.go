@@ -15,9 +15,9 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
+	"github.com/openclaw-verifier/verifier/internal/files"
 	"github.com/openclaw-verifier/verifier/internal/label"
 	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/wholefile"
 )
 
 // LabelCmd asks the owner what the tools of a catalogue do.
@@ -257,5 +257,5 @@ func writeLabels(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Replace(end, text, was.Mode().Perm(), was)
+	return files.Replace(end, text, was.Mode().Perm(), was)
 }

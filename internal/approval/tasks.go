@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // tasks are the goroutines of a desk.
@@ -34,7 +34,7 @@ func (t *tasks) run(f func(ctx context.Context)) {
 func (t *tasks) survive(f func(ctx context.Context)) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.log.Error("the desk recovered from a panic", "panic", crash.Recovered(p))
+			t.log.Error("the desk recovered from a panic", "panic", text.Panic(p))
 		}
 	}()
 	f(t.ctx)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // Errors of Append.
@@ -176,7 +177,7 @@ func (l *Log) Close() error {
 		err = l.KeepHead()
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		err = errors.Join(err, unlock(l.lock))
+		err = errors.Join(err, files.Unlock(l.lock), l.lock.Close())
 		l.lock = nil
 	})
 	return err

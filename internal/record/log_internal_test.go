@@ -49,7 +49,7 @@ func TestLinesOfManyStayInOneChainAcrossFilesAndStarts(t *testing.T) {
 			t.Fatalf("start %d: %d notes, %+v", start, len(told), r)
 		}
 	}
-	for _, f := range files(t, path) {
+	for _, f := range listed(t, path) {
 		if info, err := os.Stat(f); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", f, info, err)
 		}
@@ -75,7 +75,7 @@ func TestATornEndIsClosedOffAtEveryOffset(t *testing.T) {
 		}
 		for cut := least; cut < len(raw); cut++ {
 			for _, tail := range []string{"", "\x00\x00", "\x00{}\n", "\x00\n\x00\n\x00"} {
-				for _, p := range files(t, path) {
+				for _, p := range listed(t, path) {
 					remove(t, p)
 				}
 				before[last] = append(bytes.Clone(raw[:cut]), tail...)
@@ -236,7 +236,7 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 				t.Errorf("%s, elsewhere %v: %q", name, elsewhere, said)
 			}
 			mustClose(t, l)
-			r, err := VerifyFiles(files(t, path), VerifyOptions{Key: testKey})
+			r, err := VerifyFiles(listed(t, path), VerifyOptions{Key: testKey})
 			lost := strings.Contains(name, "cut") || strings.Contains(name, "removed") && name != "head removed" ||
 				name == "head forged"
 			if err != nil || len(r.Losses) > 0 != lost || r.Repairs > 0 != (want != "") {
@@ -292,10 +292,10 @@ func TestKeepRemovesTheOldestAndSaysSo(t *testing.T) {
 	mustClose(t, l)
 	head := l.Head()
 	r, got := verifies(t, path, &head)
-	if len(files(t, path)) != 3 || !r.Removed || r.Before == 0 || len(r.Losses) > 0 || got[len(got)-1] != "last" {
-		t.Errorf("%d files, %+v", len(files(t, path)), r)
+	if len(listed(t, path)) != 3 || !r.Removed || r.Before == 0 || len(r.Losses) > 0 || got[len(got)-1] != "last" {
+		t.Errorf("%d files, %+v", len(listed(t, path)), r)
 	}
-	remove(t, files(t, path)[0])
+	remove(t, listed(t, path)[0])
 	if r, _ := verifies(t, path, nil); len(r.Losses) != 1 || !strings.Contains(r.Losses[0].Note, "are gone") {
 		t.Errorf("a file that was removed by something else: %+v", r)
 	}
@@ -512,7 +512,7 @@ func TestH44KillAmidAppends(t *testing.T) {
 			}
 		}
 		clear(seen)
-		for _, f := range files(t, path) {
+		for _, f := range listed(t, path) {
 			remove(t, f)
 		}
 		remove(t, headName(path))

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // Refusal is why a record can't be opened, and what its owner can do about it.
@@ -62,7 +64,7 @@ func open(path string, o Options) (*writer, error) {
 		err = errors.Join(err, w.disk.Close())
 	}
 	if w.lock != nil {
-		err = errors.Join(err, unlock(w.lock))
+		err = errors.Join(err, files.Unlock(w.lock), w.lock.Close())
 	}
 	return nil, fmt.Errorf("record: %s: %w", w.at, err)
 }
@@ -80,7 +82,9 @@ func (w *writer) start() (err error) {
 	if w.lock, err = openFile(w.at, 0); err != nil {
 		return err
 	}
-	if err := lock(w.lock); err != nil {
+	if err := files.Lock(w.lock); errors.Is(err, files.ErrLocked) {
+		return ErrInUse
+	} else if err != nil {
 		return err
 	}
 	files, _ := Files(w.path) // there may be none

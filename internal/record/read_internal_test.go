@@ -61,7 +61,7 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 		}
 	}
 	mustClose(t, l)
-	paths := files(t, path)
+	paths := listed(t, path)
 	put(t, paths[len(paths)-1], append(contents(t, paths[len(paths)-1]), `{"seq":9999,"kind":"note","no`...))
 	named := func(raw []byte) bool { return bytes.Contains(raw, []byte(`"kind":"note"`)) }
 	next := 899

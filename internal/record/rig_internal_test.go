@@ -60,10 +60,10 @@ func written(t testing.TB, path string, o Options, notes ...string) ([]string, H
 	l := mustOpen(t, path, o)
 	mustAppend(t, l, notes...)
 	mustClose(t, l)
-	return files(t, path), l.Head()
+	return listed(t, path), l.Head()
 }
 
-func files(t testing.TB, path string) []string {
+func listed(t testing.TB, path string) []string {
 	t.Helper()
 	found, err := Files(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func splitLines(raw []byte) [][]byte {
 // verifies proves the whole record and returns its notes, in their order.
 func verifies(t testing.TB, path string, head *Head) (Report, []string) {
 	t.Helper()
-	r, err := VerifyFiles(files(t, path), VerifyOptions{Key: testKey, Head: head, Whole: true})
+	r, err := VerifyFiles(listed(t, path), VerifyOptions{Key: testKey, Head: head, Whole: true})
 	if err != nil || head != nil && !r.HeadChecked {
 		t.Fatalf("verify: %v, %+v", err, r)
 	}
@@ -104,7 +104,7 @@ func verifies(t testing.TB, path string, head *Head) (Report, []string) {
 
 func notes(t testing.TB, path string) (out []string) {
 	t.Helper()
-	for l, err := range Since(files(t, path), time.Time{}, nil) {
+	for l, err := range Since(listed(t, path), time.Time{}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

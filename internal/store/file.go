@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // file remembers outside the store, on this machine, what a store must not lose. An empty store is either new or has
@@ -88,9 +88,9 @@ func (f *file) remember(client, epoch string, pauses []Pause) error {
 			err = os.MkdirAll(filepath.Dir(f.path), 0o700)
 		}
 		if err == nil {
-			err = wholefile.Replace(f.path, append(text, '\n'), wholefile.Private, nil)
+			err = files.Replace(f.path, append(text, '\n'), files.Private, nil)
 		}
-		if err = errors.Join(err, wholefile.SyncDir(filepath.Dir(f.path))); err != nil {
+		if err = errors.Join(err, files.SyncDir(filepath.Dir(f.path))); err != nil {
 			return fmt.Errorf("store: the epoch could not be kept: %w", err)
 		}
 	}

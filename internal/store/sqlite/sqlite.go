@@ -23,8 +23,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/openclaw-verifier/verifier/crash"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // Errors of this package. Each comes wrapped in what happened and what to do.
@@ -319,7 +319,7 @@ func (b *Backend) transaction(together []*store.Work[operation]) (err error) {
 	ctx := context.Background() // callers may leave: the others wait for it too
 	defer func() {
 		if p := recover(); p != nil {
-			err = crash.Recovered(p)
+			err = text.Panic(p)
 		}
 		if err != nil {
 			_, _ = b.conn.ExecContext(ctx, "ROLLBACK") // SQLite may have undone it by itself

@@ -1,8 +1,10 @@
-// Package wholefile writes files that are there whole or not at all: a reader, a crash and a full disk never see half of one.
+// Package files writes files that are there whole or not at all: a reader, a crash and a full disk never see half of
+// one.
 //
-// A new file is written beside the old one, is on the disk before it takes its name (but see [Put]), and is removed where anything fails. A link at the name is replaced, not
-// followed; a caller that wants its target resolves it first. The package reads nothing and makes no directories.
-package wholefile
+// A new file is written beside the old one, is on the disk before it takes its name (but see [Put]), and is removed
+// where anything fails. A link at the name is replaced, not followed; a caller that wants its target resolves it first.
+// The package reads nothing and makes no directories.
+package files
 
 import (
 	"errors"
@@ -14,7 +16,11 @@ import (
 // Private is the mode of a file that only its owner reads and writes.
 const Private fs.FileMode = 0o600
 
-// Replace puts a file at a path, in the place of one that may be there. It belongs to the owner of as; nil: to the user that we run as.
+// ErrLocked says that another process has locked a file.
+var ErrLocked = errors.New("another process has the file locked")
+
+// Replace puts a file at a path, in the place of one that may be there. It belongs to the owner of as; nil: to the
+// user that we run as.
 func Replace(path string, text []byte, mode fs.FileMode, as fs.FileInfo) error {
 	return write(path, text, os.Rename, func(f *os.File) (err error) {
 		if as != nil {

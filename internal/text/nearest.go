@@ -1,13 +1,10 @@
-// Package spelling finds the word that a slip most likely meant, for hints.
-//
-// It only suggests: nothing is ever taken for what it resembles.
-package spelling
+package text
 
 import "strings"
 
-// Nearest is the known word that a slip most likely meant, and how far it is:
-// the number of bytes to change, add or drop. Case and separators count for
-// nothing: listen_addr means listenAddr. Where nothing is known it is "".
+// Nearest is the known word that a slip most likely meant, and how far it is: the number of bytes to change, add or
+// drop. Case and separators count for nothing: listen_addr means listenAddr. Where nothing is known it is "". It is for
+// hints: nothing is ever taken for what it resembles.
 func Nearest(word string, known []string) (best string, far int) {
 	word = fold(word)
 	for i, k := range known {
@@ -18,11 +15,10 @@ func Nearest(word string, known []string) (best string, far int) {
 	return best, far
 }
 
-const longest = 64 // longer is no slip, and would take long
-
 var separators = strings.NewReplacer("-", "", "_", "")
 
 func fold(word string) string {
+	const longest = 64 // longer is no slip, and would take long
 	return separators.Replace(strings.ToLower(word[:min(longest, len(word))]))
 }
 

@@ -1,10 +1,10 @@
-package spelling_test
+package text_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/spelling"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 func TestNearest(t *testing.T) {
@@ -21,7 +21,7 @@ func TestNearest(t *testing.T) {
 		{strings.Repeat("x", 10_000), "y", "y", 64},
 		{"nothing", "", "", 0},
 	} {
-		if got, far := spelling.Nearest(c.word, strings.Fields(c.known)); got != c.want || far != c.far {
+		if got, far := text.Nearest(c.word, strings.Fields(c.known)); got != c.want || far != c.far {
 			t.Errorf("nearest to %.20q of %q is %q at %d, want %q at %d", c.word, c.known, got, far, c.want, c.far)
 		}
 	}

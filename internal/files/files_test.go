@@ -1,4 +1,4 @@
-package wholefile_test
+package files_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/openclaw-verifier/verifier/wholefile"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // holds checks what a directory has: the file with its text and mode, and nothing that was left on the way.
@@ -35,8 +35,8 @@ func TestReplaceTakesThePlaceOfAFile(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		mode fs.FileMode
-	}{{"one", 0o644}, {"two", wholefile.Private}} {
-		if err := wholefile.Replace(path, []byte(c.text), c.mode, nil); err != nil {
+	}{{"one", 0o644}, {"two", files.Private}} {
+		if err := files.Replace(path, []byte(c.text), c.mode, nil); err != nil {
 			t.Fatal(err)
 		}
 		holds(t, path, c.text, c.mode)
@@ -49,22 +49,22 @@ func TestReplaceDoesNotFollowALink(t *testing.T) {
 	if err := errors.Join(os.WriteFile(target, []byte("theirs"), 0o600), os.Symlink(target, path)); err != nil {
 		t.Fatal(err)
 	}
-	if err := wholefile.Replace(path, []byte("ours"), wholefile.Private, nil); err != nil {
+	if err := files.Replace(path, []byte("ours"), files.Private, nil); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, path, "ours", wholefile.Private)
-	holds(t, target, "theirs", wholefile.Private)
+	holds(t, path, "ours", files.Private)
+	holds(t, target, "theirs", files.Private)
 }
 
 func TestCreateLeavesWhatIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	if err := wholefile.Create(path, []byte("first")); err != nil {
+	if err := files.Create(path, []byte("first")); err != nil {
 		t.Fatal(err)
 	}
-	if err := wholefile.Create(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
+	if err := files.Create(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v, want fs.ErrExist", err)
 	}
-	holds(t, path, "first", wholefile.Private)
+	holds(t, path, "first", files.Private)
 }
 
 func TestNothingIsLeftWhereItFails(t *testing.T) {
@@ -72,11 +72,11 @@ func TestNothingIsLeftWhereItFails(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path, "b"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if wholefile.Replace(path, []byte("text"), wholefile.Private, nil) == nil {
+	if files.Replace(path, []byte("text"), files.Private, nil) == nil {
 		t.Error("a directory was replaced by a file")
 	}
 	alone(t, path)
-	if wholefile.Replace(filepath.Join(path, "none", "c"), nil, wholefile.Private, nil) == nil {
+	if files.Replace(filepath.Join(path, "none", "c"), nil, files.Private, nil) == nil {
 		t.Error("a directory was made")
 	}
 }
