@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -234,6 +235,62 @@ func TestH44AfterKill9NothingIsAllowedThatNobodyApproved(t *testing.T) {
 		g.Allow(c)
 		g.Ask(gateway.Sh("touch x", gateway.OwnerIn("m"))) // once is once
 		g.Quit()
+		if out, code := g.Run("audit", "verify"); code != 0 {
+			t.Errorf("verify: %d\n%s", code, out)
+		}
+	})
+}
+
+// Eight agents make calls, the record goes on in new files, and the gateway is killed ten times.
+func TestH44Kill9AmidThreeThousandAllowsLosesNoneThatWasAnswered(t *testing.T) {
+	t.Parallel()
+	long.Only(t, "kill -9")
+	gateway.OnBoth(t, "audit: {rotateMB: 1}\n", func(t *testing.T, g *gateway.Gateway) {
+		const agents, kills, each = 8, 10, 300
+		var mu sync.Mutex
+		var answered []string
+		for kill := range kills {
+			var calling sync.WaitGroup
+			enough, once := make(chan struct{}), sync.Once{}
+			for n := range agents {
+				calling.Go(func() {
+					defer once.Do(func() { close(enough) })
+					for i := 0; ; i++ {
+						c := read("notes.txt", gateway.OwnerIn(fmt.Sprint("m", n)))
+						c.ID = fmt.Sprintf("%d-%d-%d", kill, n, i)
+						body := c.Body()
+						switch a, err := g.Try(t.Context(), body, g.Sign(body)); {
+						case err != nil: // it was killed
+							return
+						case a.Allowed():
+							mu.Lock()
+							if answered = append(answered, c.ID); len(answered) == each*(kill+1) {
+								once.Do(func() { close(enough) })
+							}
+							mu.Unlock()
+						default:
+							t.Log(a.Raw) // a busy machine's store may be too slow
+						}
+					}
+				})
+			}
+			<-enough
+			g.Kill()
+			calling.Wait()
+			g.Begin()
+		}
+		allowed := map[string]bool{}
+		for _, e := range g.Decided() {
+			allowed[e.RequestID] = allowed[e.RequestID] || e.Decision == record.Allow
+		}
+		for _, id := range answered {
+			if !allowed[id] {
+				t.Errorf("%s was allowed, and is not in the record", id)
+			}
+		}
+		if len(answered) < kills*each {
+			t.Errorf("only %d calls were allowed", len(answered))
+		}
 		if out, code := g.Run("audit", "verify"); code != 0 {
 			t.Errorf("verify: %d\n%s", code, out)
 		}

@@ -180,7 +180,11 @@ func (g *Gateway) Recorded() []byte {
 // Entries are all lines of the record.
 func (g *Gateway) Entries() (out []record.Entry) {
 	g.t.Helper()
-	for l, err := range record.Since([]string{g.RecordFile()}, time.Time{}, nil) {
+	files, err := filepath.Glob(filepath.Join(g.State.Dir(), "record-*.jsonl"))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for l, err := range record.Since(files, time.Time{}, nil) {
 		if err != nil {
 			g.t.Fatal(err)
 		}

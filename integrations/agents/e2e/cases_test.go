@@ -62,7 +62,9 @@ func (s *scene) below(fetch scripted.Step) {
 		script = []scripted.Step{s.task, s.shell("sleep 8"), s.touch()}
 	}
 	if s.play(script...) || !strings.Contains(s.model.Heard(), "Owner approval required") {
-		s.Errorf("the agent acted on what its sub-agent had read, or the model did not read why not: %.3000s", s.model.Heard())
+		heard := s.model.Heard()
+		s.Errorf("the agent acted on what its sub-agent had read, or the model did not read why not: %s",
+			heard[max(0, len(heard)-3000):])
 	}
 	if r := s.record()[before:]; !strings.Contains(r, "/page") {
 		s.Errorf("the gateway was not asked about the sub-agent's call: %s", r)

@@ -9,7 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// changed lets the owner change what the agent wants to run: the agent runs the owner's command and not its own, and that counts as what was judged.
+// changed lets the owner change what the agent wants to run: the agent runs the owner's command and not its own, and
+// that counts as what was judged.
 func (s *scene) changed() {
 	edited := filepath.Join(s.work, "edited")
 	input := object{"command": "touch " + edited, "description": "x", "workdir": s.work}
@@ -27,7 +28,9 @@ func (s *scene) changed() {
 		for range 600 {
 			if ref := s.ref(); ref != "" {
 				first, _ := s.verifier("approve", ref, "--with", string(params)).CombinedOutput()
-				second, _ := s.verifier("approve", ref, "--with", string(params)).CombinedOutput()
+				_, digest, _ := strings.Cut(string(first), "--confirm ")
+				second, _ := s.verifier("approve", ref, "--with", string(params),
+					"--confirm", strings.TrimSpace(digest)).CombinedOutput()
 				answered <- string(first) + string(second)
 				return
 			}
