@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What belongs to no client is kept by its name: counts, leases, small texts.
+// What belongs to no client is kept by its name: counts, leases, small texts. One that the store has lost is put back as
+// this process saw it. An end that lies further off than it can was written before the clock was set back.
 
 func nameKey(kind, name string) string { return keyOf("", "n/"+hash(kind+" "+name)) }
 
@@ -24,11 +25,17 @@ func (s *Store) Count(ctx context.Context, name string, window time.Duration, ad
 			return err
 		}
 		c := counted{Until: t.Now.Add(window)}
-		if found != nil && found.Until.After(t.Now) {
+		ahead := found != nil && found.Until.After(c.Until.Add(slack))
+		switch {
+		case ahead:
+			c.N = found.N
+		case found != nil && found.Until.After(t.Now):
 			c = *found
 		}
 		if add {
 			c.N++
+		}
+		if add || ahead {
 			t.put(key, &c, c.Until)
 		}
 		n = c.N
@@ -42,7 +49,7 @@ type lease struct {
 	Until  time.Time `json:"until"`
 }
 
-// Lease takes or keeps what one holder may have at a time, and reports whether it has it.
+// Lease takes or keeps what one holder may have at a time, and reports whether it has it; for no time, it is given up.
 func (s *Store) Lease(ctx context.Context, name, holder string, keep time.Duration) (has bool, err error) {
 	key := nameKey("lease", name)
 	err = s.engine.change(ctx, func(t *Tx) error {
@@ -50,8 +57,10 @@ func (s *Store) Lease(ctx context.Context, name, holder string, keep time.Durati
 		if err != nil {
 			return err
 		}
-		if has = found == nil || found.Holder == holder || !found.Until.After(t.Now); has {
-			until := t.Now.Add(keep)
+		until := t.Now.Add(keep)
+		has = found == nil || found.Holder == holder || !found.Until.After(t.Now) ||
+			keep > 0 && found.Until.After(until.Add(slack))
+		if has {
 			t.put(key, &lease{holder, until}, until)
 		}
 		return nil

@@ -146,7 +146,7 @@ func (c *cache) get(key string, now time.Time) *known {
 
 // put remembers a document, unless a later one is remembered.
 func (c *cache) put(key string, k *known) {
-	if k.value == nil || k.lost {
+	if k.value == nil {
 		return
 	}
 	c.mu.Lock()

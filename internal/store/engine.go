@@ -162,9 +162,14 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	if was == nil || was.count < k.count || was.count == k.count && was.version == k.version {
 		return k, nil
 	}
+	if was.lost && was.version == k.version {
+		return was, nil // it was said
+	}
 	e.log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
-	return &known{version: k.version, count: was.count, until: was.until,
-		data: was.data, size: was.size, value: was.value, lost: true, older: k.data}, nil
+	lost := *was
+	lost.version, lost.lost, lost.older = k.version, true, k.data
+	e.cache.put(d.Key, &lost)
+	return &lost, nil
 }
 
 // read reads documents as they are now, once the time is known.
@@ -243,7 +248,7 @@ func (e *engine) newEra(ctx context.Context) error {
 			if err := t.enter(id); err != nil {
 				return err
 			}
-			t.client.beginEra(t.Now)
+			t.client.beginEra(lowest)
 			t.putClient()
 			return nil
 		})

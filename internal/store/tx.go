@@ -89,8 +89,14 @@ func get[T any](t *Tx, key string) (*T, error) {
 	if err != nil {
 		t.failed = err
 	}
+	if e.known.lost && kindOf(key) == named {
+		t.put(key, value, time.UnixMilli(e.known.until))
+	}
 	return value, err
 }
+
+// named is the kind of what is kept by its name: it is put back where the store has lost it.
+const named = "n"
 
 // put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
 // it.
@@ -383,6 +389,9 @@ func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
 	var now asked
 	if found != nil {
 		for _, at := range found.At {
+			if t.Era > 0 && at > t.Now.Add(slack).UnixMilli() { // before the clock was set back, which began this era
+				at = min(at, t.Era)
+			}
 			if at > t.Now.Add(-askedWindow).UnixMilli() && at > t.client.Forgiven.UnixMilli() {
 				now.At = append(now.At, at)
 			}

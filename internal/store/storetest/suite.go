@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +43,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"H20AConversationThatVanishesIsUntrusted", vanished},
 		{"TheClockIsSetBack", clockSetBack},
 		{"TheClockWasSetBackWhileNobodyLooked", clockSetBackAtStart},
+		{"WhatWasNamedBeforeTheClockWasSetBackEndsInTime", namedSetBack},
+		{"WhatIsLostOfACountIsPutBack", lostNames},
 		{"H19AFlushIsNoFreshStart", flush},
 		{"H19AnotherStoreIsALoss", otherEpoch},
 		{"H42AFailoverThatLosesTheLastWrite", failover},
@@ -63,6 +67,7 @@ type bench struct {
 	*Faults
 	ctx context.Context
 
+	log      safeBuffer
 	inUpdate bool     // what a run of an update finds wrong counts only if it is the last
 	wrong    []string // what it found
 }
@@ -76,7 +81,8 @@ func clients() []string { return []string{"laptop", "phone"} }
 // given.
 func (b *bench) store(file ...string) *store.Store {
 	b.Helper()
-	o := store.Options{Backend: b.Faults, Key: key, Clients: clients, Wait: 20 * time.Second}
+	o := store.Options{Backend: b.Faults, Key: key, Clients: clients, Wait: 20 * time.Second,
+		Log: slog.New(slog.NewTextHandler(&b.log, nil))}
 	if len(file) > 0 {
 		o.File = filepath.Join(b.TempDir(), "..", file[0])
 	}
@@ -293,4 +299,22 @@ func (b *bench) open(s *store.Store) string {
 		ids = append(ids, c.ID)
 	}
 	return strings.Join(ids, " ")
+}
+
+// safeBuffer is a log that several stores write.
+type safeBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }

@@ -192,6 +192,75 @@ func clockSetBackAtStart(b *bench) {
 	b.is("after the start", b.counting(b.store()), "cards , grants 0+0 of 0")
 }
 
+// namedSetBack: the clock is set two hours ahead and back, and what the backend had then is gone.
+func namedSetBack(b *bench) {
+	s, other := b.store(), b.store()
+	look := func() (n int, asked bool) {
+		b.Helper()
+		n, err := other.Count(b.ctx, "tries", time.Minute, false)
+		b.must(err)
+		b.update(other, conv("a"), func(t *store.Tx) {
+			asked, err = t.Prompted("main", 1)
+			b.must(err)
+		})
+		return n, asked
+	}
+	lease := func(s *store.Store, holder string, want bool) {
+		b.Helper()
+		has, err := s.Lease(b.ctx, "poll", holder, time.Minute)
+		b.must(err)
+		b.is("the lease of "+holder, has, want)
+	}
+	b.SetClock(2 * time.Hour)
+	lease(s, "dead", true)
+	lease(other, "waits", false)
+	_, err := s.Count(b.ctx, "tries", time.Minute, true)
+	b.must(err)
+	look()
+	b.SetClock(0)
+	b.update(s, conv("x"), func(t *store.Tx) { t.MarkUnseen("x") }) // these replies say so
+	b.update(other, conv("x"), func(t *store.Tx) { t.MarkUnseen("y") })
+	for range 3 {
+		n, asked := look()
+		b.is("counted", n, 1)
+		b.is("asked again", asked, false)
+	}
+	lease(other, "waits", true)
+	lease(s, "dead", false)
+	b.SetClock(time.Minute + 10*time.Second)
+	lease(s, "third", true)
+	n, asked := look()
+	b.is("counted", n, 0)
+	b.is("asked again", asked, false)
+	b.SetClock(time.Hour + 10*time.Second)
+	_, asked = look()
+	b.is("asked again", asked, true)
+}
+
+// lostNames: what the store has lost of a count is put back, and said once.
+func lostNames(b *bench) {
+	s := b.store()
+	count := func(s *store.Store, add bool) int {
+		b.Helper()
+		n, err := s.Count(b.ctx, "tries", time.Hour, add)
+		b.must(err)
+		return n
+	}
+	count(s, true)
+	before := b.Snapshot()
+	count(s, true)
+	b.must(s.Keep(b.ctx, "head", []byte("new")))
+	b.must(b.Restore(b.ctx, before, func(key string) bool { return strings.Contains(key, ":n/") }))
+	for range 3 {
+		b.is("counted", count(s, false), 2)
+		text, err := s.Kept(b.ctx, "head")
+		b.must(err)
+		b.is("kept", string(text), "new")
+	}
+	b.is("counted elsewhere", count(b.store(), false), 2)
+	b.is("said", strings.Count(b.log.String(), "has lost"), 2)
+}
+
 func (b *bench) keptTime() bool {
 	for k := range b.Snapshot() {
 		if strings.HasSuffix(k, ":time") {
