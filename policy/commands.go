@@ -68,7 +68,7 @@ func together(commands []command.Line) (all command.Line) {
 			continue
 		}
 		all.Effect, all.Install, all.Dir, all.Why = command.Anything, false, b.Dir, cmp.Or(all.Why, b.Why)
-		all.Programs, all.Commands = slices.Concat(all.Programs, b.Programs), slices.Concat(all.Commands, b.Commands)
+		all.Commands = slices.Concat(all.Commands, b.Commands)
 		all.Paths, all.Words = slices.Concat(all.Paths, b.Paths), slices.Concat(all.Words, b.Words)
 		all.Network, all.Joined = all.Network || b.Network, all.Joined || b.Joined
 	}

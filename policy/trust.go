@@ -80,9 +80,8 @@ func (pl *Plan) bringsIn(s *said) {
 	if pl.Raise == system {
 		return
 	}
-	if pl.Source = s.label(); fetches && len(pl.Line.Programs) == 1 && pl.Source == s.Tool {
-		program, _, _ := strings.Cut(pl.Line.Programs[0], " ")
-		pl.Source = bounded(s.Tool, program)
+	if pl.Source = s.label(); fetches && pl.Line.Program() != "" && pl.Source == s.Tool {
+		pl.Source = bounded(s.Tool, pl.Line.Program())
 	}
 }
 

@@ -7,13 +7,8 @@ package command
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // Effect is what a command can do at most. Larger is worse.
@@ -30,7 +25,6 @@ const (
 // Line is a command line as far as its text tells. It comes from [Read] or [Argv].
 type Line struct {
 	Effect   Effect
-	Programs []string   // "git log", in order
 	Commands [][]string // the words of each simple command, and of what sudo, env, sh -c and their like run
 	Dir      string     // where a known line runs, if it begins with cd, as written
 	Paths    []string   // the words of a known line that name files or directories, as written
@@ -95,122 +89,49 @@ func (r *reader) line(text string) Line {
 	return r.Line
 }
 
-// text reads all words and commands, wherever they stand. Only lists and pipelines of simple commands are known.
-func (r *reader) text(text string) { //nolint:gocognit // one switch over the nodes of a line, read top to bottom
-	if r.left -= len(text); r.left < 0 || r.plain(text) {
+// text reads a text as a shell would. What is more than a list of plain commands can do anything.
+func (r *reader) text(text string) {
+	if r.left -= len(text); r.left < 0 {
 		return
 	}
-	file := parse(text)
-	if file == nil {
-		r.worse(Anything, "The command can't be read.")
+	list, why := split(text)
+	r.Words = slices.Grow(r.Words, strings.Count(text, " ")*3/2)
+	if why == "" {
+		r.list(list)
+		return
+	}
+	if file := parse(text); file != nil {
+		r.search(file)
+	} else {
+		why = unreadable
 		r.unparsed(text)
-		return
 	}
-	r.Words = slices.Grow(r.Words, 8+strings.Count(text, " "))
-	last, leaves := syntax.BinCmdOperator(0), len(file.Stmts) > 1
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case nil, *syntax.File, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
-		case *syntax.CmdSubst, *syntax.ProcSubst: // the word is not exact
-			r.Joined = true
-		case *syntax.Word:
-			if r.word(spell(n)); !isExact(source(text, n)) {
-				r.worse(Anything, "It has a word that the shell fills in.")
-			}
-		case *syntax.Redirect:
-			if !drops.MatchString(source(text, n)) {
-				r.worse(Anything, "It reads or writes a file by redirection.")
-			}
-		case *syntax.BinaryCmd:
-			last, leaves = n.Op, leaves || n.Op != syntax.AndStmt && n.Op != syntax.Pipe
-			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
-		case *syntax.CallExpr:
-			words := make([]string, len(n.Args))
-			for i, w := range n.Args {
-				words[i] = spell(w)
-			}
-			if len(words) == 0 {
-				break // it sets a variable
-			} else if len(r.Programs) == 0 && last == syntax.AndStmt && goes(words) {
-				r.Dir = words[1]
-			} else {
-				r.judge(words)
-			}
-			r.command(words)
-		case *syntax.Stmt:
-			if n.Background || n.Negated || n.Coprocess {
-				r.worse(Anything, "It is more than a list of plain commands.")
-			}
-		default:
-			r.worse(Anything, "It is more than a list of plain commands.")
-		}
-		return true
-	})
-	if len(file.Stmts) == 0 {
-		r.worse(Anything, "It has no command.")
-	} else if r.Dir != "" && leaves {
-		r.judge([]string{"cd"})
-	}
+	r.worse(Anything, why)
 }
 
-// plain reads a line that is known and has nothing but plain words, && and |, with one blank between them. It needs no
-// parser, which would say the same: to a shell, no word with which a known command begins has another meaning.
-func (r *reader) plain(text string) bool {
-	if r.quoted > 0 || len(text) > longest {
-		return false
-	}
-	words, from, line := strings.Split(text, " "), 0, Line{}
-	for i := 0; i <= len(words); i++ {
-		end := i == len(words)
-		if !end && words[i] != "&&" && words[i] != "|" {
-			if !isPlain(words[i]) {
-				return false
-			}
-			continue
-		}
-		one := words[from:i:i]
-		if from == 0 && !end && words[i] == "&&" && goes(one) {
-			line.Dir = one[1]
-		} else if effect, files := lookup(one); effect >= install {
-			return false
-		} else {
-			line.Effect, line.Paths = max(line.Effect, effect), append(line.Paths, files...)
-		}
-		line.Commands, line.Joined, from = append(line.Commands, one), line.Joined || !end && words[i] == "|", i+1
-	}
-	r.Effect, r.Dir, r.Paths, r.Joined = line.Effect, line.Dir, line.Paths, line.Joined
-	r.Words = make([]string, 0, 8+len(words))
-	for _, one := range line.Commands {
-		r.command(one)
-		for _, w := range one {
+func (r *reader) list(list []simple) {
+	r.Commands = slices.Grow(r.Commands, 2*len(list))
+	for i, c := range list {
+		r.simple(c.words, i == 0 && len(list) > 1 && list[1].joint == "&&")
+		for _, w := range c.words {
 			r.word(w)
 		}
-	}
-	return true
-}
-
-func source(text string, n syntax.Node) string {
-	return text[n.Pos().Offset():min(n.End().Offset(), uint(len(text)))]
-}
-
-// exact is for a word that means the same to every shell: plain characters, '…' and "…". A tilde must not begin it, nor
-// follow : or =, and = must not begin it; "$^x" is a variable to zsh.
-var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",
-	`(?:[\w./+,@%-]|'[^']*'|"(?:[^"$`+"\\x60"+`\\!]|\\[^\\$`+"\\x60"+`"\n!])*\$?")~*`))
-
-func isExact(word string) bool { return isPlain(word) || exact.MatchString(word) }
-
-// isPlain is for most words: they hold nothing but plain characters.
-func isPlain(word string) bool {
-	for i := range len(word) {
-		if c := word[i]; (c|' ' < 'a' || c|' ' > 'z') && (c < '+' || c > '9') && c != '_' {
-			return false
+		r.Joined = r.Joined || c.joint == "|"
+		if r.Dir != "" && i > 0 && c.joint != "&&" && c.joint != "|" {
+			r.judge([]string{"cd"})
 		}
 	}
-	return word != ""
 }
 
-var drops = regexp.MustCompile(`^[12]?>(&[12]|\s*/dev/null)$`)
+// simple reads a simple command. One that begins a line may say where the others run.
+func (r *reader) simple(words []string, begins bool) {
+	if begins && len(r.Commands) == 0 && goes(words) {
+		r.Dir = words[1]
+	} else {
+		r.judge(words)
+	}
+	r.command(words)
+}
 
 // goes is for cd DIR. - and +1 are directories where the shell was before.
 func goes(words []string) bool {
@@ -219,6 +140,9 @@ func goes(words []string) bool {
 
 // judge compares a simple command with the table.
 func (r *reader) judge(words []string) {
+	if r.quoted > 0 {
+		return
+	}
 	effect, files := lookup(words)
 	r.Paths = append(r.Paths, files...)
 	if effect < install {
@@ -236,63 +160,4 @@ func (r *reader) judge(words []string) {
 		why = "`" + shown + "` is on the list of known commands, but not with these arguments."
 	}
 	r.worse(effect, why)
-}
-
-// spell returns a word without its quotes and backslashes. A variable keeps its name.
-func spell(w *syntax.Word) string {
-	if len(w.Parts) == 1 {
-		if lit, plain := w.Parts[0].(*syntax.Lit); plain && !strings.Contains(lit.Value, `\`) {
-			return lit.Value
-		}
-	}
-	var b strings.Builder
-	spellParts(&b, w.Parts, false)
-	return b.String()
-}
-
-func spellParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if v := p.Value; quoted {
-				b.WriteString(v)
-			} else {
-				b.WriteString(strings.ReplaceAll(strings.ReplaceAll(v, "\\\n", ""), `\`, ""))
-			}
-		case *syntax.SglQuoted:
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			spellParts(b, p.Parts, true)
-		case *syntax.ParamExp:
-			if p.Param != nil {
-				b.WriteString("$" + p.Param.Value)
-			}
-		}
-	}
-}
-
-var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
-
-// hash finds a comment that the parser, unlike a shell, takes to go on in the next line.
-var hash = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
-
-// parse returns nil for what is no shell text, too long or too deep.
-func parse(text string) *syntax.File {
-	brackets := 0
-	bad := func(c rune) bool {
-		switch c {
-		case '(', '{', '[', '`':
-			brackets++
-		}
-		return brackets > deepest || c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
-	}
-	if len(text) > longest || strings.ContainsFunc(text, bad) || strings.Contains(text, "#") && hash.MatchString(text) {
-		return nil
-	}
-	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool makes nothing else
-	defer parsers.Put(p)
-	if file, err := p.Parse(strings.NewReader(text), ""); err == nil {
-		return file
-	}
-	return nil
 }

@@ -4,10 +4,13 @@ import (
 	"os"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/openclaw-verifier/verifier/cputest"
 )
@@ -146,14 +149,19 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Nothing that is added to a line makes it better known.
-func FuzzRead(f *testing.F) {
+func addRows(f *testing.F) {
+	f.Helper()
 	for _, text := range rows(f, "harmless", "builds", "inspects", "unknown", "fetching", "notbuilds", "quiet") {
 		f.Add(text)
 	}
 	for _, row := range rows(f, "rows") {
 		f.Add(strings.ReplaceAll(row[strings.LastIndex(row, "| ")+1:], "⏎", "\n"))
 	}
+}
+
+// Nothing that is added to a line makes it better known.
+func FuzzRead(f *testing.F) {
+	addRows(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		var c Line
 		if took := cputest.Time(func() { c = Read(text) }); took > 250*time.Millisecond {
@@ -180,9 +188,6 @@ func FuzzRead(f *testing.F) {
 		if c.Effect == Anything || strings.ContainsAny(text, "#\\") {
 			return // the rest may be a comment, or the last word go on
 		}
-		if after := Read(text + " "); !reflect.DeepEqual(after, c) {
-			t.Errorf("%q, by the parser: %+v, without: %+v", text, after, c)
-		}
 		for _, more := range []string{" > x", " < x", " $(x)", " `x`", " $x", "; x", " && x", " | sh", " &", "'", `"`,
 			" *", " <(x)", " <<x"} {
 			if after := Read(text + more); after.Effect != Anything {
@@ -195,11 +200,59 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// What we split is a list of plain commands to the parser too, and it has the same words.
+func FuzzSplit(f *testing.F) {
+	addRows(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		list, why := split(text)
+		if why != "" || strings.Count(text, "#") > 0 && hash.MatchString(text) {
+			return
+		}
+		file := parse(text)
+		if file == nil && strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") > deepest {
+			return
+		}
+		ours, parsers := reader{left: most}, reader{left: most}
+		ours.list(list)
+		parsers.search(file)
+		if !isPlainList(text, file) || !reflect.DeepEqual(ours.Commands, parsers.Commands) ||
+			!strings.Contains(text, ">") && !slices.Equal(ours.Words, parsers.Words) ||
+			ours.Joined != parsers.Joined || ours.Dir != "" && ours.Dir != parsers.Dir {
+			t.Errorf("%q is %+v, but to the parser %+v", text, ours.Line, parsers.Line)
+		}
+	})
+}
+
+var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",
+	`(?:[\w./+,@%-]|'[^']*'|"(?:[^"$`+"\\x60"+`\\!]|\\[^\\$`+"\\x60"+`"\n!])*\$?")~*`))
+
+func isPlainList(text string, file *syntax.File) bool {
+	is := len(file.Stmts) > 0
+	source := func(n syntax.Node) string { return text[n.Pos().Offset():min(n.End().Offset(), uint(len(text)))] }
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.File, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.BinaryCmd:
+		case *syntax.Word:
+			is = is && exact.MatchString(source(n))
+		case *syntax.Redirect:
+			is = is && drops.FindString(source(n)) == source(n)
+		case *syntax.CallExpr:
+			is = is && len(n.Args) > 0
+		case *syntax.Stmt:
+			is = is && !n.Background && !n.Negated && !n.Coprocess
+		default:
+			is = false
+		}
+		return true
+	})
+	return is
+}
+
 // H107: no text exhausts the stack or the clock.
 func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
 	for _, piece := range []string{"a$(", "(", "$(", "${", "`", "if ", "while ", "! ", "[[ ( ", "$((", "x | ", "x && ",
 		"case x in x) ", "f() ", "\"$(", "sh -c ", "<<a\n", "\\", "# \\\n", "sudo ", "sudo -a ", "sudo 'a b' ",
-		"sh -c 'a b' ", "'", "\n", "a b ", "()"} {
+		"sh -c 'a b' ", "'", "\n", "a b ", "()", "a 2>&1 ", "'a'", "#\n", "a\n", "a;"} {
 		size := longest - 1
 		if piece == "a$(" || piece == "a b " {
 			size = 1 << 20
@@ -214,7 +267,10 @@ func TestH107LongAndDeepCommandsAreBounded(t *testing.T) {
 func BenchmarkRead(b *testing.B) {
 	for _, text := range []string{"ls -la", "git status --short && go test ./...",
 		"python3 scripts/build.py --out dist && ls",
-		"cd /home/ann/site && go test ./... 2>&1 | tail -n 40"} {
+		"cd /home/ann/site && go test ./... 2>&1 | tail -n 40",
+		"cd /home/owner/projects/site && git status --short && git log --oneline -n 20 -- content/ layouts/" +
+			" && grep -rn --include='*.md' 'draft: true' content/ | sort | head -n 40" +
+			" && make build SITE=staging VERBOSE=1 2>&1 | tail -n 60"} {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

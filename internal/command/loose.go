@@ -3,7 +3,6 @@ package command
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,26 +14,25 @@ func (r *reader) command(words []string) {
 	also := func(name string, rest []string) {
 		r.Commands = append(r.Commands, append([]string{name}, rest[:min(3, len(rest))]...))
 	}
-	program := base(words[0])
+	verbs := reach()[base(words[0])]
 	r.Commands = append(r.Commands, words)
-	r.Programs = append(r.Programs, name(words))
 	if at := strings.LastIndex(words[0], "@"); at > 0 {
 		also(words[0][:at], words[1:])
 	}
 	r.left -= costs
-	r.Network = r.Network || reach()[program]
-	runs := reach()[program+" *"]
+	r.Network = r.Network || verbs[""]
+	runs := verbs["*"]
 	for i := 1; i < len(words) && r.left > 0; i++ {
 		w := words[i]
 		if isOption(w) {
 			continue
 		}
-		r.Network = r.Network || !runs && reach()[program+" "+w]
+		r.Network = r.Network || !runs && verbs[w]
 		if r.left -= costs; i > 1 {
 			also(words[0], words[i:])
 		}
 		switch {
-		case !runs && reach()[program+" "+w+"*"]:
+		case !runs && verbs != nil && verbs[w+"*"]:
 			runs = true
 			continue
 		case runs && strings.ContainsAny(w, " \t\n;|&<>()"):
@@ -58,6 +56,9 @@ func isOption(w string) bool {
 // word keeps a word and its parts: those of -f=x, HEAD:x and 'open("x")', and x of -fx.
 func (r *reader) word(w string) {
 	r.Words = append(r.Words, w)
+	if !strings.ContainsFunc(w, endsPart) && !strings.HasPrefix(w, "-") {
+		return
+	}
 	for part := range strings.FieldsFuncSeq(w, endsPart) {
 		if part != w {
 			r.Words = append(r.Words, part)
@@ -69,7 +70,8 @@ func (r *reader) word(w string) {
 }
 
 func endsPart(c rune) bool {
-	return c <= ' ' || c < 0x80 && strings.IndexByte("'\"`(){}[],;<>|&=:@", byte(c)) >= 0
+	isLetter := 'a' <= c && c <= 'z' // as most are
+	return c <= ' ' || !isLetter && c < 0x80 && strings.IndexByte("'\"`(){}[],;<>|&=:@", byte(c)) >= 0
 }
 
 // unparsed reads a text that is no command: each word of it may begin one.
@@ -81,8 +83,8 @@ func (r *reader) unparsed(text string) {
 	for i, w := range words {
 		r.word(w)
 		r.Commands = append(r.Commands, words[i:min(i+4, len(words))])
-		if always, listed := reach()[base(w)]; listed && !r.Network {
-			r.Network = always || i+1 < len(words) && reach()[base(w)+" "+words[i+1]]
+		if verbs := reach()[base(w)]; verbs != nil && !r.Network {
+			r.Network = verbs[""] || i+1 < len(words) && verbs[words[i+1]]
 		}
 	}
 }
@@ -90,16 +92,20 @@ func (r *reader) unparsed(text string) {
 //go:embed network.txt
 var networkText string
 
-// reach has the words of network.txt: "curl", "git clone", "sudo *", "npm exec*".
-var reach = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{}
+// reach has the words of network.txt by program: "clone" of git, "*" of sudo, "exec*" of npm, and "" of curl, which
+// reaches the network in every use.
+var reach = sync.OnceValue(func() map[string]map[string]bool {
+	out := map[string]map[string]bool{}
 	for line := range strings.Lines(networkText) {
 		line, _, _ = strings.Cut(line, "#")
 		names, verbs, found := strings.Cut(line, ":")
 		for name := range strings.FieldsSeq(names) {
-			out[name] = out[name] || !found
+			if out[name] == nil {
+				out[name] = map[string]bool{}
+			}
+			out[name][""] = out[name][""] || !found
 			for verb := range strings.FieldsSeq(verbs) {
-				out[name+" "+verb] = true
+				out[name][verb] = true
 			}
 		}
 	}
@@ -107,7 +113,8 @@ var reach = sync.OnceValue(func() map[string]bool {
 })
 
 func isAddress(w string) bool {
-	return strings.Contains(w, "://") || strings.Contains(w, "/dev/tcp/") || strings.Contains(w, "/dev/udp/")
+	return strings.Contains(w, "/") &&
+		(strings.Contains(w, "://") || strings.Contains(w, "/dev/tcp/") || strings.Contains(w, "/dev/udp/"))
 }
 
 // base is curl for /usr/bin/curl, CURL, curl.exe and curl@8, and python for python3.11.
@@ -116,15 +123,23 @@ func base(word string) string {
 	return strings.TrimRight(name, "0123456789.@")
 }
 
-// name is what a card calls a command: its program, with what it is to do where a table has that.
-func name(words []string) string {
-	if w := words[0]; len(w) > 40 || !isPlain(w) && !plain.MatchString(w) {
-		return "a program"
+// Program is the one program that a line runs, as a card may call it; "" where it runs several.
+func (l *Line) Program() string {
+	others := func(words []string) bool { return words[0] != l.Commands[0][0] }
+	if len(l.Commands) == 0 || slices.ContainsFunc(l.Commands, others) {
+		return ""
 	}
-	if shown := strings.Join(words[:min(2, len(words))], " "); programs()[shown] != nil || reach()[shown] {
-		return shown
-	}
-	return words[0]
+	return name(l.Commands[0][:1])
 }
 
-var plain = regexp.MustCompile(`^[\w./+:,@%=-]{1,40}$`)
+// name is what a card calls a command: its program, with what it is to do where a table has that.
+func name(words []string) string {
+	first := words[0]
+	if len(first) > 40 || first == "" || strings.ContainsFunc(first, func(c rune) bool { return !isPlain(c) }) {
+		return "a program"
+	}
+	if len(words) > 1 && (programs()[first+" "+words[1]] != nil || words[1] != "" && reach()[first][words[1]]) {
+		return first + " " + words[1]
+	}
+	return first
+}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	_ "embed"
 	"regexp"
 	"strings"
@@ -84,36 +83,35 @@ var programs = sync.OnceValue(func() map[string]*row {
 
 func whole(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?s)^(?:` + pattern + `)$`) }
 
-// lookup finds what a simple command does, and the files that it names.
+// lookup finds what a simple command does, and the files that it names. Its row is the one with the longest name.
 func lookup(words []string) (Effect, []string) {
-	if len(words) == 0 {
-		return Anything, nil
-	}
 	rows, a := programs(), arguments{words: words[1:]}
-	if first := rows["first "+words[0]]; first != nil && !a.flags(first) {
+	if first := rows["first "+words[0]]; strings.Contains(words[0], " ") || first != nil && !a.flags(first) {
 		return Anything, nil
 	}
 	var buffer [64]byte
-	for n := min(3, len(a.words)); n >= 0; n-- { // the longest name
-		name := append(buffer[:0], words[0]...)
-		for _, w := range a.words[:n] {
-			name = append(append(name, ' '), w...)
+	var known *row
+	name, rest := append(buffer[:0], words[0]...), a.words
+	for n := 0; ; n++ {
+		if r := rows[string(name)]; r != nil {
+			known, rest = r, a.words[n:]
 		}
-		if r := rows[string(name)]; r != nil && bytes.Count(name, []byte(" ")) == n {
-			if a.words = a.words[n:]; a.fit(r) {
-				return r.effect, a.files
-			}
+		if n == min(3, len(a.words)) || strings.Contains(a.words[n], " ") {
 			break
 		}
+		name = append(append(name, ' '), a.words[n]...)
 	}
-	return Anything, nil
+	if a.words = rest; known == nil || !a.fit(known) {
+		return Anything, nil
+	}
+	return known.effect, a.files
 }
 
 // arguments are the words that are still to be compared with a row, and the files that others named.
 type arguments struct{ words, files []string }
 
 func (a *arguments) fit(r *row) bool {
-	var words []string
+	words := make([]string, 0, 16)
 	fits := a.flags(r)
 	for fits && len(a.words) > 0 && a.words[0] != "--" {
 		words, a.words = append(words, a.words[0]), a.words[1:]

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Why a line is no list of plain commands.
+const (
+	unreadable = "The command can't be read."
+	empty      = "It has no command."
+	redirected = "It reads or writes a file by redirection."
+	filledIn   = "It has a word that the shell fills in."
+	compound   = "It is more than a list of plain commands."
+)
+
+// simple is a command of a list, with what joins it to the one before.
+type simple struct {
+	joint string
+	words []string
+}
+
+// split reads a line that is a list or pipeline of plain commands: of words that mean the same to sh, bash and zsh, and
+// redirections that drop what is printed. It says why a line is none. The parser agrees, which takes longer.
+func split(text string) (list []simple, why string) {
+	if len(text) > longest || strings.ContainsFunc(text, isOdd) {
+		return nil, unreadable
+	}
+	words, from := make([]string, 0, 1+strings.Count(text, " ")), 0
+	for joint := ""; ; {
+		text = strings.TrimLeft(text, " \t")
+		next, word := jointOf(text), ""
+		switch {
+		case len(words) > from && (next != "" || text == ""):
+			list = append(list, simple{joint, words[from:len(words):len(words)]})
+			from, joint, text = len(words), next, text[len(next):]
+		case next == "\n":
+			text = text[1:]
+		case next != "" || text == "" && (joint == "&&" || joint == "||" || joint == "|"):
+			return nil, unreadable
+		case text == "" && list == nil:
+			return nil, empty
+		case text == "":
+			return list, ""
+		case strings.HasPrefix(text, "\\\n"):
+			text = text[2:]
+		case text[0] == '#':
+			text = strings.TrimLeftFunc(text, func(c rune) bool { return c != '\n' })
+		case strings.Contains(text[:min(2, len(text))], ">"):
+			dropped := drops.FindString(text)
+			if text = text[len(dropped):]; dropped == "" || text != "" && !endsWord(text[0]) {
+				return nil, redirected
+			}
+		default:
+			if word, text, why = cutWord(text); why != "" {
+				return nil, why
+			}
+			if len(words) == from && (slices.Contains(reserved, word) || strings.Contains(word, "=")) {
+				return nil, compound
+			}
+			words = append(words, word)
+		}
+	}
+}
+
+func jointOf(text string) string {
+	for _, joint := range []string{"&&", "||", "|", ";", "\n"} {
+		if strings.HasPrefix(text, joint) {
+			return joint
+		}
+	}
+	return ""
+}
+
+var drops = regexp.MustCompile(`^[12]?>(&[12]|[ \t]*/dev/null)`)
+
+// reserved has the words with which a command begins that is no plain one.
+var reserved = strings.Fields("if then elif else fi while until for select do done case esac function time coproc " +
+	"declare local export readonly typeset nameref let")
+
+// cutWord reads plain characters, '…' and "…". A tilde must not begin a word, nor follow : or =, and = must not begin
+// it; "$^x" is a variable to zsh.
+func cutWord(text string) (word, rest, why string) {
+	var spelled []byte
+	from, end := 0, 0 // of what is not spelled yet
+	for end < len(text) && (end == 0 || !endsWord(text[end])) {
+		switch c := text[end]; {
+		case c == '\'' || c == '"':
+			quoted, _, closed := strings.Cut(text[end+1:], text[end:end+1])
+			if !closed || c == '"' && strings.ContainsAny(quoted, "$`\\!") && !plainQuoted.MatchString(quoted) {
+				return "", "", filledIn
+			}
+			spelled = append(append(spelled, text[from:end]...), quoted...)
+			end += len(quoted) + 2
+			from = end
+		case isPlain(rune(c)) && (c != '=' || end > 0), c == '~' && end > 0 && text[end-1] != ':' && text[end-1] != '=':
+			end++
+		case c == '<' || c == '>':
+			return "", "", redirected
+		case strings.IndexByte("(){}!&", c) >= 0:
+			return "", "", compound
+		default:
+			return "", "", filledIn
+		}
+	}
+	if word = text[:end]; from > 0 {
+		word = string(append(spelled, text[from:end]...))
+	}
+	return word, text[end:], ""
+}
+
+// plainQuoted is for what stands between two " and means the same to every shell.
+var plainQuoted = regexp.MustCompile(`^(?:[^$\x60\\!]|\\[^\\$\x60\n!])*\$?$`)
+
+func endsWord(c byte) bool { return strings.IndexByte(" \t\n&|;", c) >= 0 }
+
+// isPlain is for characters that mean themselves nearly everywhere in a word.
+func isPlain(c rune) bool {
+	return c|' ' >= 'a' && c|' ' <= 'z' || c >= '+' && c <= ':' || c == '_' || c == '=' || c == '@' || c == '%'
+}
+
+// isOdd is for characters that programs and shells drop, or take for the end.
+func isOdd(c rune) bool {
+	return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == unicode.ReplacementChar
+}
+
+// hash finds a comment that the parser, unlike a shell, takes to go on in the next line.
+var hash = regexp.MustCompile(`(^|[\s;&|()\x60])#.*\\\n`)
+
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
+// parse returns nil for what is no shell text, too long or too deep.
+func parse(text string) *syntax.File {
+	brackets := 0
+	for _, c := range "({[`" {
+		brackets += strings.Count(text, string(c))
+	}
+	if len(text) > longest || brackets > deepest || strings.ContainsFunc(text, isOdd) || hash.MatchString(text) {
+		return nil
+	}
+	p := parsers.Get().(*syntax.Parser) //nolint:errcheck // the pool makes nothing else
+	defer parsers.Put(p)
+	if file, err := p.Parse(strings.NewReader(text), ""); err == nil {
+		return file
+	}
+	return nil
+}
+
+// search notes all words and commands of a text, wherever they stand.
+func (r *reader) search(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			r.Joined = true
+		case *syntax.BinaryCmd:
+			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.Word:
+			r.word(string(spell(nil, n.Parts, false)))
+		case *syntax.CallExpr:
+			words := make([]string, len(n.Args))
+			for i, w := range n.Args {
+				words[i] = string(spell(nil, w.Parts, false))
+			}
+			if len(words) > 0 {
+				r.simple(words, true)
+			}
+		}
+		return true
+	})
+}
+
+// spell appends a word without its quotes and backslashes. A variable keeps its name.
+func spell(word []byte, parts []syntax.WordPart, quoted bool) []byte {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if quoted {
+				word = append(word, p.Value...)
+			} else {
+				word = append(word, escapes.Replace(p.Value)...)
+			}
+		case *syntax.SglQuoted:
+			word = append(word, p.Value...)
+		case *syntax.DblQuoted:
+			word = spell(word, p.Parts, true)
+		case *syntax.ParamExp:
+			if p.Param != nil {
+				word = append(append(word, '$'), p.Param.Value...)
+			}
+		}
+	}
+	return word
+}
+
+var escapes = strings.NewReplacer("\\\n", "", `\`, "")
