@@ -9,33 +9,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// List is a list that is kept outside of this process, under the server's seal. The seal covers all of it, so that no item of an older list
-// can be put back alone. Each change is kept before it counts.
+// List is a list that is kept outside of this process, under the server's seal. The seal covers all of it, so that no
+// item of an older list can be put back alone. Each change is kept before it counts.
 type List[T any] struct {
-	key     Key
-	purpose string
-	name    string
-	keep    func(text string) error
+	key           Key
+	purpose, name string
+	keep          func(text string) error
 
 	mu    sync.Mutex
 	items []T
 }
 
-var errForged = errors.New("hmac: the list does not carry this server's seal")
-
-// OpenList reads a list as keep last got it; empty: there is none yet. Its seal is for this purpose; name is what the text calls its items.
+// OpenList reads a list as keep last got it; empty: there is none yet. Name is what the text calls its items.
 func OpenList[T any](key Key, purpose, name, text string, keep func(text string) error) (*List[T], error) {
 	l := &List[T]{key: key, purpose: purpose, name: name, keep: keep}
 	if text == "" {
 		return l, nil
 	}
-	var kept map[string]jsontext.Value
+	kept, seal := map[string]jsontext.Value{}, ""
 	if err := json.Unmarshal([]byte(text), &kept); err != nil {
 		return nil, err
 	}
-	var seal string
 	if json.Unmarshal(kept["seal"], &seal) != nil || !key.Check(seal, purpose, string(kept[name])) {
-		return nil, errForged
+		return nil, errors.New("hmac: the list does not carry this server's seal")
 	}
 	return l, json.Unmarshal(kept[name], &l.items)
 }
@@ -59,11 +55,8 @@ func (l *List[T]) Change(change func(items []T) ([]T, error)) error {
 	if err != nil {
 		return err
 	}
-	seal, err := json.Marshal(l.key.Seal(l.purpose, string(list)))
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(map[string]jsontext.Value{l.name: list, "seal": seal}, json.Deterministic(true))
+	kept := map[string]any{l.name: jsontext.Value(list), "seal": l.key.Seal(l.purpose, string(list))}
+	text, err := json.Marshal(kept, json.Deterministic(true))
 	if err == nil {
 		err = l.keep(string(text) + "\n")
 	}
