@@ -147,7 +147,7 @@ func details(c *approval.Card, now time.Time, r *room) *Document {
 	d := question(c, nil, now, r)
 	d.Buttons = nil
 	d.Blocks = append(d.Blocks, detailBlocks(c, r)...)
-	if !now.Before(c.Until()) {
+	if !now.Before(c.Ask.Until) {
 		return d
 	}
 	if unread(c) { // what is hidden by choice is read before it is allowed
@@ -211,7 +211,7 @@ func notice(text string) *Document {
 // question draws an open question, and above it the votes that it has so far. Beside
 // the literal call it has [mostLines] lines at most.
 func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Document {
-	expired := !now.Before(c.Until())
+	expired := !now.Before(c.Ask.Until)
 	d := &Document{Sign: "🔐", Full: true}
 	d.head(c, expired)
 	if o != nil && o.Text != "" {
@@ -229,7 +229,7 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	if risks := risksOf(c); len(risks) > 0 {
 		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
 	}
-	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Until(), now)})
+	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Ask.Until, now)})
 	if expired {
 		d.Sign = "⌛"
 		return d

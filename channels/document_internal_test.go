@@ -88,7 +88,7 @@ func TestDetailsLeaveNothingOut(t *testing.T) {
 	if got := labelsOf(d); fmt.Sprint(got) != "[Allow once Deny]" || d.Buttons[0].Action != approval.AllowSeen {
 		t.Errorf("buttons %q", got)
 	}
-	if late := Details(c, c.Until()); len(late.Buttons) > 0 {
+	if late := Details(c, c.Ask.Until); len(late.Buttons) > 0 {
 		t.Errorf("buttons of an expired card: %+v", late.Buttons)
 	}
 }

@@ -29,7 +29,7 @@ func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
 		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	open, err := a.o.Grants.List(r.Context())
+	open, _, err := a.o.Grants.List(r.Context())
 	if err != nil {
 		a.unavailable(w, r, err)
 		return
@@ -37,8 +37,8 @@ func (a *ownerAPI) grants(w http.ResponseWriter, r *http.Request, id string) {
 	out := struct {
 		Grants []openGrant `json:"grants"`
 	}{[]openGrant{}}
-	for i := range open.Grants {
-		g := &open.Grants[i]
+	for i := range open {
+		g := &open[i]
 		out.Grants = append(out.Grants, openGrant{
 			Ref: codes.Ref(g.ID), Tool: g.Tool, Only: strings.TrimSpace(approval.Only(g)), Agent: g.Agent,
 			Session: approval.Holds(g), Level: g.Level.String(), Until: g.Until, Run: g.Run != "",
@@ -61,7 +61,7 @@ func (a *ownerAPI) sources(w http.ResponseWriter, r *http.Request, id string) {
 		a.unavailable(w, r, approval.ErrNotApprover)
 		return
 	}
-	c, err := a.o.Sources.Of(r.Context(), r.URL.Query().Get("ref"))
+	c, err := a.o.Desk.Sources(r.Context(), r.URL.Query().Get("ref"))
 	switch {
 	case errors.Is(err, store.ErrUnknown), errors.Is(err, store.ErrAmbiguous):
 		const text = "No conversation has this reference, or several do."

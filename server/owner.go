@@ -80,7 +80,7 @@ type pendingCard struct {
 func (a *ownerAPI) keys(k *approval.Card) pendingCard {
 	full, _ := channels.FullyVisible(&k.Ask)
 	return pendingCard{
-		Ref: k.Ref(), Until: k.Until(), Tool: k.Ask.Tool, Session: k.Ask.Conversation.Ref(), Full: full,
+		Ref: k.Ref(), Until: k.Ask.Until, Tool: k.Ask.Tool, Session: k.Ask.Conversation.Ref(), Full: full,
 		Short: channels.Short(k, a.o.Now()), Once: k.Handle(approval.AllowOnce),
 		Longer: k.Handle(approval.AllowMinutes),
 		Deny:   k.Handle(approval.DenyCall),
@@ -97,7 +97,7 @@ func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
 	out := struct {
 		Paused string        `json:"paused,omitzero"` // what is, in words
 		Cards  []pendingCard `json:"cards"`
-	}{Paused: a.o.Pauses.Text(), Cards: []pendingCard{}}
+	}{Paused: a.o.Pauses.Text(r.Context()), Cards: []pendingCard{}}
 	one := strings.ToUpper(r.URL.Query().Get("ref")) // all there is of one card
 	for _, k := range cards {
 		if one != "" && k.Ref() != one {

@@ -13,6 +13,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
@@ -43,6 +44,10 @@ func (noApprovers) Answer(context.Context, approval.Answer) (approval.Outcome, e
 
 func (noApprovers) Probe(context.Context, string, bool) ([]approval.Probed, error) {
 	return nil, approval.ErrNotApprover
+}
+
+func (noApprovers) Sources(context.Context, string) (store.Conversation, error) {
+	return store.Conversation{}, store.ErrUnknown
 }
 
 func (noApprovers) Lists(string) bool { return false }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -43,6 +44,7 @@ type Desk interface {
 	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
 	Lists(id string) bool
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
+	Sources(ctx context.Context, ref string) (store.Conversation, error) // a conversation with what made it worse
 	// Answered waits so long until questions of a client have got a late yes, and
 	// gives their tickets.
 	Answered(ctx context.Context, client string, tickets []string, wait time.Duration) []string
@@ -57,7 +59,6 @@ type Options struct {
 	Desk      Desk
 	Grants    *approval.Grants
 	Pauses    *approval.Pauses
-	Sources   *approval.Sources
 	Runtimes  func() []verifier.Runtime         // which have said hello; nil: nothing is known of any
 	Loop      Loop                              // hears events; nil: none are taken
 	Graph     Graph                             // draws turns; nil: none are shown

@@ -113,7 +113,7 @@ func TestWhoeverIsNotLoggedInSeesNothing(t *testing.T) {
 			t.Errorf("POST %s: %d", path, got.status)
 		}
 	}
-	if r.desk.Pauses.Text() != "" {
+	if r.desk.Pauses.Text(t.Context()) != "" {
 		t.Error("a stranger paused the agent")
 	}
 }
@@ -136,7 +136,7 @@ func TestH86AViewerMayLookAndNotAnswer(t *testing.T) {
 		if got := b.do(http.MethodPost, "answer", forms, nil); got.status != http.StatusForbidden {
 			t.Errorf("%s answers: %d", who, got.status)
 		}
-		if got := b.do(http.MethodPost, "say", values("what", "pause"), nil); got.status != http.StatusForbidden || r.desk.Pauses.Text() != "" {
+		if got := b.do(http.MethodPost, "say", values("what", "pause"), nil); got.status != http.StatusForbidden || r.desk.Pauses.Text(t.Context()) != "" {
 			t.Errorf("%s pauses: %d", who, got.status)
 		}
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,13 +53,4 @@ func (q *questions) showAlways(w http.ResponseWriter, r *http.Request, m *member
 		v.Ends = append(v.Ends, endView{days, q.o.Now().UTC().AddDate(0, 0, days)})
 	}
 	q.show(w, r, m, "always", view{Title: "Always allow this?", At: "waiting", Always: v})
-}
-
-// alwaysOf is the always grant that a form asks for; nil where it asks for none.
-func alwaysOf(r *http.Request) *approval.Always {
-	days, err := strconv.Atoi(r.PostFormValue("days"))
-	if err != nil {
-		return nil
-	}
-	return &approval.Always{Days: days}
 }

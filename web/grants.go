@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,19 +46,19 @@ type grants struct {
 
 // list shows what is open.
 func (g *grants) list(w http.ResponseWriter, r *http.Request, m *member, s said) {
-	open, err := g.o.Grants.List(r.Context())
+	open, _, err := g.o.Grants.List(r.Context())
 	if err != nil {
 		g.unreachable(w, r, err)
 		return
 	}
 	v := grantsView{Open: g.grantViews(open)}
-	g.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: g.pauses()})
+	g.show(w, r, m, "grants", view{Title: "Grants", At: "grants", Said: s, Grants: v, Pauses: g.pauses(r.Context())})
 }
 
-func (g *grants) grantViews(open approval.Granting) []grantView {
-	out := make([]grantView, 0, len(open.Grants))
-	for i := range open.Grants {
-		one := &open.Grants[i]
+func (g *grants) grantViews(open []store.Given) []grantView {
+	out := make([]grantView, 0, len(open))
+	for i := range open {
+		one := &open[i]
 		out = append(out, grantView{
 			Name: one.ID, Ref: codes.Ref(one.ID), TalkRef: one.Conversation.Ref(), Level: one.Level.String(),
 			By: foreign(g.o.Hide(strings.Join(one.By, ", "))), Tool: toolName(one.Tool),
@@ -93,10 +94,12 @@ func (g *grants) revoke(w http.ResponseWriter, r *http.Request, m *member) {
 
 // pauses says which agents are paused and which are not, of those that anything
 // is known of.
-func (g *grants) pauses() pauseView {
+func (g *grants) pauses(ctx context.Context) pauseView {
 	var v pauseView
 	agents, _ := g.agents.get(g.o.Now(), agentsKept, func() ([]string, error) { return g.reader.agents(), nil })
-	for _, pause := range g.o.Pauses.List() {
+	paused, err := g.o.Pauses.List(ctx)
+	g.fault(ctx, "the pauses could not be read", err)
+	for _, pause := range paused {
 		switch {
 		case pause.Agent == "":
 			v.All = true

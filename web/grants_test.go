@@ -25,16 +25,20 @@ func (r *rig) grant(b *browser, edit func(*approval.Ask)) {
 
 // paused reports whether an agent is.
 func (r *rig) paused(agent string) bool {
-	return slices.ContainsFunc(r.desk.Pauses.List(), func(p store.Pause) bool { return p.Agent == agent })
+	all, err := r.desk.Pauses.List(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(p store.Pause) bool { return p.Agent == agent })
 }
 
 func (r *rig) open() []store.Given {
 	r.t.Helper()
-	open, err := r.desk.Grants.List(r.t.Context())
+	open, _, err := r.desk.Grants.List(r.t.Context())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return open.Grants
+	return open
 }
 
 func TestGrantsAreShownAndRevoked(t *testing.T) {
@@ -95,7 +99,7 @@ func TestH52GrantsAreEndedOnlyByWhoeverMayAndFromThePage(t *testing.T) {
 			t.Errorf("a viewer at %s: %d", path, got.status)
 		}
 	}
-	if len(r.open()) != 1 || r.desk.Pauses.Text() != "" {
+	if len(r.open()) != 1 || r.desk.Pauses.Text(t.Context()) != "" {
 		t.Error("one of them was taken")
 	}
 }

@@ -72,7 +72,7 @@ func TestH114OnlyTheHeaderCarriesASession(t *testing.T) {
 		t.Fatalf("one of them was taken: %+v", got)
 	default:
 	}
-	if r.desk.Pauses.Text() != "" || !loggedIn(b.get("")) {
+	if r.desk.Pauses.Text(t.Context()) != "" || !loggedIn(b.get("")) {
 		t.Error("one of them paused the agent, or ended the session")
 	}
 }

@@ -146,11 +146,11 @@ func TestTheAgentIsPausedFromThePage(t *testing.T) {
 	r := newRig(t, nil)
 	b := r.owner()
 	got := b.post("say", "what", "pause")
-	if !strings.Contains(got.body, "paused by owner (page)") || r.desk.Pauses.Text() == "" {
+	if !strings.Contains(got.body, "paused by owner (page)") || r.desk.Pauses.Text(t.Context()) == "" {
 		t.Errorf("pause: %s", got.body)
 	}
 	if got := b.post("say", "what", "resume"); !strings.Contains(got.body, "resumed by owner (page)") ||
-		r.desk.Pauses.Text() != "" {
+		r.desk.Pauses.Text(t.Context()) != "" {
 		t.Errorf("resume: %s", got.body)
 	}
 	if got := b.post("say", "what", ".reset-trust"); got.status != http.StatusUnprocessableEntity {

@@ -41,7 +41,7 @@ func (s *site) shell(w http.ResponseWriter, r *http.Request) {
 // show draws a view for a person who is logged in, with what is around every view.
 func (s *site) show(w http.ResponseWriter, r *http.Request, m *member, name string, v view) {
 	v.Me = m
-	if paused := s.o.Pauses.Text(); paused != "" {
+	if paused := s.o.Pauses.Text(r.Context()); paused != "" {
 		v.Paused = strings.Split(paused, "\n")
 	}
 	s.render(w, r, name, v)

@@ -138,11 +138,11 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		Handle: r.PostFormValue("handle"),
 		Reason: r.PostFormValue("reason"),
 		Params: r.PostFormValue("params"), Confirm: r.PostFormValue("confirm"),
-		Always: alwaysOf(r),
 	}
 	if minutes, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil && minutes > 0 {
 		a.Scope.Minutes = minutes
 	}
+	a.Scope.Days, _ = strconv.Atoi(r.PostFormValue("days")) // where it is none, the button for it does nothing
 	if a.Handle == "" {
 		q.list(w, r, m, said{Text: "The form was empty. Nothing was changed.", Tone: odd})
 		return
@@ -156,7 +156,7 @@ func (q *questions) answer(w http.ResponseWriter, r *http.Request, m *member) {
 		q.editAgain(w, r, m, a, &o)
 	case (o.Kind == approval.Misunderstood || o.Kind == approval.TooLate) && o.Card != nil: // nothing was changed: how it is
 		q.one(w, r, m, o.Card.ID, told(o))
-	case a.Always != nil && o.Kind == approval.Counted && o.State == approval.Allowed:
+	case a.Scope.Days > 0 && o.Kind == approval.Counted && o.State == approval.Allowed:
 		// the call was allowed, and the text says what became of the standing consent
 		s := said{Text: o.Text, Tone: good}
 		if err != nil {

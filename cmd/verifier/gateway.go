@@ -147,7 +147,7 @@ func (g *gateway) openServer(s setup, decider *verifier.Verifier) (err error) {
 		Path: s.config.Webhook.Path, Auth: func() *server.Auth { return g.live.Load().auth },
 		Tolerance: func() time.Duration { return g.live.Load().config.Webhook.Tolerance },
 		Verifier:  decider, Loop: decider, Graph: g.draw, Runtimes: decider.Runtimes,
-		Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Sources: g.desk.Sources, Health: g.health,
+		Desk: g.desk, Grants: g.desk.Grants, Pauses: g.desk.Pauses, Health: g.health,
 		Metrics: g.metrics.Handler(), Log: s.log,
 		Proxies: func() []netip.Prefix { return g.live.Load().proxies },
 		Relays:  func(client, platform string) bool { return g.live.Load().config.Relays(client, platform) },
@@ -168,7 +168,7 @@ func (g *gateway) openServer(s setup, decider *verifier.Verifier) (err error) {
 // decider wires desk and verifier.
 func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	g.metrics = metrics.New(metrics.Gauges{
-		Open: g.openCards, Paused: func() float64 { return float64(len(g.desk.Pauses.List())) },
+		Open: g.openCards, Paused: g.paused,
 		Rejected: func() float64 { return float64(g.server.Rejected()) },
 	})
 	var err error
@@ -343,6 +343,16 @@ func (g *gateway) openCards() float64 {
 		return 0
 	}
 	return float64(len(open))
+}
+
+func (g *gateway) paused() float64 {
+	ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer cancel()
+	paused, err := g.desk.Pauses.List(ctx)
+	if err != nil {
+		return 0
+	}
+	return float64(len(paused))
 }
 
 // serverKey is what codes and seals come from. Instances that share a store

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -21,9 +20,8 @@ import (
 type answers struct {
 	*shows
 
-	pauses  *Pauses
-	grants  *Grants
-	sources *Sources
+	pauses *Pauses
+	grants *Grants
 }
 
 // Answer is what someone said, typed or tapped.
@@ -37,7 +35,8 @@ type Answer struct {
 	Message string
 	Sent    time.Time // when the line was written, by the platform's clock; zero: now
 
-	Handle string // of the button that was tapped; with it only what comes after Scope, and the minutes of Scope, count
+	// of the button that was tapped; with it only what comes after Scope, and the minutes and days of Scope, count
+	Handle string
 	Ref    string // the card, by its short name
 	Tool   string // the tool on it; empty means whichever it is
 	Allow  bool
@@ -49,8 +48,6 @@ type Answer struct {
 	// changes.
 	Params  string
 	Confirm string
-
-	Always *Always // with the button for that: the grant to give; nil: none
 
 	Carrier *Carrier // of a typed line that an agent's runtime passed on; nil: it came here directly
 
@@ -67,23 +64,21 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 	switch {
 	case person == "":
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
-	case a.Carrier != nil:
-		return an.relayed(ctx, person, &a)
-	case a.Text != "":
+	case a.Carrier != nil || a.Text != "":
 		return an.typed(ctx, person, &a)
 	case a.Handle != "":
 		return an.tapped(ctx, person, &a)
 	}
-	a.Always = nil // only its button gives one, which is checked
+	a.Scope.Days = 0 // only a button gives them
 	c, err := an.byRef(ctx, a.Ref)
 	switch {
 	case errors.Is(err, errTwoCards):
 		return misunderstood(nil, "Two open questions have this reference. Answer with the code on the card."), nil
-	case err != nil:
+	case err != nil && !errors.Is(err, store.ErrGone):
 		return Outcome{Text: storeGone}, err
 	case c == nil:
-		return notFound("No open question has the reference %s. `verifier pending` lists them.",
-			quote(an.o.Hide(a.Ref))), nil
+		return notFound("No open question has the reference " + quote(an.o.Hide(a.Ref)) +
+			". `verifier pending` lists them."), nil
 	case a.Params != "":
 		return an.edited(ctx, person, c, &a)
 	}
@@ -94,20 +89,14 @@ func misunderstood(c *Card, text string) Outcome {
 	return Outcome{Kind: Misunderstood, Card: c, Text: text}
 }
 
-func notFound(format string, of ...any) Outcome {
-	return Outcome{Kind: NotFound, Text: fmt.Sprintf(format, of...)}
-}
+func notFound(text string) Outcome { return Outcome{Kind: NotFound, Text: text} }
 
-func replied(format string, of ...any) Outcome {
-	return Outcome{Kind: Replied, Text: fmt.Sprintf(format, of...)}
-}
+func replied(text string) Outcome { return Outcome{Kind: Replied, Text: text} }
 
 // How many characters are kept of a reason, which is more than any client reads, and of a name.
 const mostReason, mostCalled = 500, 40
 
 // count puts a person's vote on a card.
-//
-//nolint:gocognit // one vote, read from top to bottom
 func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer) (out Outcome, err error) {
 	vote := Vote{Person: person, ID: a.ID, Via: a.Via, Allow: a.Allow, Reason: an.harmless(a.Reason, mostReason)}
 	if an.terms().bare[a.ID] { // anyone can choose what the platform calls them, so that nothing is decided by it
@@ -117,59 +106,63 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 		a.Scope.Minutes = cmp.Or(a.Scope.Minutes, tapMinutes)
 	}
 	said := ""
-	c, err = an.change(ctx, c, func(t *store.Tx, c *Card) error {
-		out, said = Outcome{}, ""
+	c, err = an.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
 		v := vote
-		v.At = t.Now
-		if refused := an.refuse(t, c, person, a); refused.Text != "" {
-			out = refused
-			return errUnchanged
+		v.At, said = t.Now, ""
+		if out = an.refuse(c, person, a, t.Now); out.Text != "" {
+			return false, nil
 		}
-		now := an.terms()
 		if v.Allow {
-			v.Scope, said = c.Ask.limit(a.Scope, now.MaxMinutes)
+			v.Scope, said = c.Ask.limit(a.Scope, c.longest)
 			v.Seen = a.seen || an.o.inFull(c)
 			if a.made != nil {
 				v.Edited, v.Seen = a.made.Ask.Digest, a.made.Ask.Hidden == 0
 			}
 		}
-		if !c.vote(v, now) {
+		if !c.vote(v, an.terms()) {
 			out = misunderstood(c, person+", your answer is counted already. "+c.outcome(t.Now).Text)
-			return errUnchanged
-		}
-		if c.State == Allowed {
-			if g := c.grant(&an.o, now.MaxMinutes); g != nil {
-				t.C.Grant(*g)
-			}
-			if a.Always != nil {
-				g := c.always(&an.o, a.Always.Days)
-				if err := keepAlways(t, g); err != nil {
-					return err
-				}
-				said = fmt.Sprintf(" Such calls of %s pass without a question until %s.",
-					quote(g.Agent), g.Until.Format(time.DateOnly))
-			}
+			return false, nil
 		}
 		out = c.outcome(t.Now)
-		return nil
+		if c.State != Allowed {
+			return true, nil
+		}
+		more, err := an.gives(t, c)
+		said += more
+		return true, err
 	})
 	switch {
-	case errors.Is(err, errUnchanged):
-		return out, nil
 	case errors.Is(err, store.ErrGone):
 		return forgotten, nil
 	case err != nil:
 		return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
-	}
-	an.answered(ctx, c, a)
-	out.Kind, out.Card, out.Text = Counted, c, out.Text+said
-	if out.State == Allowed && c.Ask.Unseen && !out.Scope.Lasting() {
-		out.Text += " If the agent no longer waits, it asks again: files were written that you have not seen."
-	}
-	if out.State == Allowed && binds(an.core.pauses(), c.Ask.Agent) {
-		out.Text += " The agent is paused: nothing of it runs until `.resume`."
+	case c != nil:
+		an.answered(ctx, c)
+		out.Kind, out.Card, out.Text = Counted, c, out.Text+said
 	}
 	return out, nil
+}
+
+// gives adds the grant that goes with an allowed card, and says what people might not expect of their yes.
+func (an *answers) gives(t *store.Tx, c *Card) (said string, err error) {
+	g, days := c.grant(&an.o), c.scope().Days > 0
+	switch {
+	case g == nil:
+	case days:
+		same := func(old *store.Grant) bool { return old.Tool == g.Tool && old.Target == g.Target }
+		err = keepAlways(t, g.Agent, same, *g)
+		said = " Such calls of " + quote(g.Agent) + " pass without a question until " +
+			g.Until.Format(time.DateOnly) + "."
+	default:
+		t.C.Grant(*g)
+	}
+	if c.Ask.Unseen && (g == nil || days) {
+		said += " If the agent no longer waits, it asks again: files were written that you have not seen."
+	}
+	if t.Paused(c.Ask.Agent) != nil {
+		said += " The agent is paused: nothing of it runs until `.resume`."
+	}
+	return said, err
 }
 
 // forgotten answers for a card that is gone. It may have been approved long ago, so the text does not say what became
@@ -180,34 +173,31 @@ var forgotten = Outcome{
 }
 
 // refuse says why a person's answer can't count; no text: it can.
-func (an *answers) refuse(t *store.Tx, c *Card, person string, a *Answer) Outcome {
-	s := c.at(t.Now)
+func (an *answers) refuse(c *Card, person string, a *Answer, now time.Time) Outcome {
+	_, read := c.Readers[person]
 	switch why := c.Ask.bars(person); {
 	case a.code != "" && subtle.ConstantTimeCompare([]byte(a.code), []byte(c.Code)) != 1:
 		return notFound("No question has this code.")
 	case why != "":
-		return Outcome{Kind: Unauthorised, State: s, Text: why, Card: c}
-	case s != Open:
-		return c.tooLate(t.Now)
+		return Outcome{Kind: Unauthorised, State: c.at(now), Text: why, Card: c}
+	case c.at(now) != Open:
+		return c.tooLate(now)
 	case a.Tool != "" && a.Tool != c.Ask.Tool:
 		return misunderstood(c, "The card does not ask about this tool. It asks about: "+quote(c.Ask.Tool)+".")
-	case a.Allow && c.Ask.Bodies > 0 && c.readBy(person) == nil:
+	case a.Allow && c.Ask.Bodies > 0 && !read:
 		return misunderstood(c, unread)
 	}
 	return Outcome{}
 }
 
 // answered records a vote that was counted and shows on every copy what became of the card.
-func (an *answers) answered(ctx context.Context, c *Card, a *Answer) {
+func (an *answers) answered(ctx context.Context, c *Card) {
 	v, e := c.last(), entryFor(record.KindAnswer, c)
 	took := v.At.Sub(c.Ask.Created)
 	e.Decision, e.Reason = record.Deny, v.Reason
 	if v.Allow {
 		e.Decision, e.Reason, e.Edited = record.Allow, "", v.Edited
 		e.Scope, e.Minutes = c.Ask.Reach(v.Scope), v.Scope.Minutes
-		if a.Always != nil {
-			e.Scope = fmt.Sprintf("always, for %d days", a.Always.Days)
-		}
 	}
 	e.People = []record.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: took.Milliseconds()}}
 	an.note(ctx, e)
@@ -253,7 +243,7 @@ const (
 	AllowTurn    Action = 't' // the same until the run ends
 	AllowExactly Action = 'e' // exactly this call, as often as it comes, for as long as AllowMinutes
 	AllowSame    Action = 'l' // calls to the same recipients, for as long as AllowMinutes
-	AllowAlways  Action = 'w' // allow once, and give the grant that comes with it: see [Always]. No chat has it
+	AllowAlways  Action = 'w' // for the answer's days, see [Desk.MayAlways]. No chat has it
 	DenyCall     Action = 'd' // with a reason that the agent reads, where one comes with it
 	Details      Action = 'i' // all there is to see, and then [AllowSeen]
 	AllowSeen    Action = 's' // allow once, offered only beside the details
@@ -261,8 +251,17 @@ const (
 	EditCall     Action = 'c' // allow once with the params that come with it
 )
 
+// buttons are those that let a call pass, with what they give. Minutes and days are the answer's.
+var buttons = map[Action]Scope{
+	AllowOnce: {}, AllowSeen: {}, AllowFile: {}, AllowAlways: {Days: 1}, AllowTurn: {Turn: true},
+	AllowMinutes: {Minutes: 1}, AllowExactly: {Target: Exactly, Minutes: 1}, AllowSame: {Target: Same, Minutes: 1},
+}
+
 // Allows reports whether the button lets a call pass.
-func (a Action) Allows() bool { return strings.IndexByte("amtelwsf", byte(a)) >= 0 }
+func (a Action) Allows() bool {
+	_, allows := buttons[a]
+	return allows
+}
 
 // onCard reports whether the button allows by what the card shows, and not by the details.
 func (a Action) onCard() bool { return a.Allows() && a != AllowSeen && a != AllowFile }
@@ -314,29 +313,20 @@ func (an *answers) tapped(ctx context.Context, person string, a *Answer) (Outcom
 	case action == EditCall:
 		a.Allow, a.Scope = true, Scope{}
 		return an.edited(ctx, person, c, a)
-	case action == AllowAlways && (!a.Always.valid() || !an.MayAlways(a.ID, c)):
+	case action == AllowAlways && (a.Scope.Days < 1 || a.Scope.Days > MaxAlwaysDays || !an.MayAlways(a.ID, c)):
 		return misunderstood(c, "Such a call can't be allowed for days here. Nothing was approved."), nil
-	}
-	vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via, Allow: action.Allows(), Reason: a.Reason}
-	minutes := cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())
-	switch action {
-	case AllowMinutes:
-		vote.Scope.Minutes = minutes
-	case AllowTurn:
-		vote.Scope.Turn = true
-	case AllowExactly:
-		vote.Scope = Scope{Target: Exactly, Minutes: minutes}
-	case AllowSame:
-		vote.Scope = Scope{Target: Same, Minutes: minutes}
-	case AllowAlways:
-		vote.Always = a.Always
-	case AllowOnce, AllowSeen, AllowFile, DenyCall:
-	default:
+	case !action.Allows() && action != DenyCall:
 		return notFound("This button does nothing. Nothing was approved."), nil
 	}
+	vote := Answer{ID: a.ID, Name: a.Name, Via: a.Via, Allow: action.Allows(), Scope: buttons[action], Reason: a.Reason}
+	if vote.Scope.Minutes > 0 {
+		vote.Scope.Minutes = cmp.Or(max(a.Scope.Minutes, 0), c.Minutes())
+	}
+	if vote.Scope.Days > 0 {
+		vote.Scope.Days = a.Scope.Days
+	}
 	if action == AllowSeen {
-		reader := c.readBy(person)
-		vote.seen = reader != nil && reader.Whole || an.o.Detailed != nil && an.o.Detailed(&c.Ask)
+		vote.seen = c.Readers[person] || an.o.Detailed != nil && an.o.Detailed(&c.Ask)
 	}
 	return an.count(ctx, person, c, &vote)
 }

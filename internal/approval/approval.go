@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"hash/maphash"
 	"io"
 	"log/slog"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -108,19 +110,19 @@ type Desk struct {
 	*asker
 	Grants  *Grants
 	Pauses  *Pauses
-	Sources *Sources
 	answers *answers
 }
 
-// core is what every part of the desk has: the options, the terms in force, the record and the goroutines.
+// core is what every part of the desk has: the options, the terms in force, who waits, and the goroutines.
 type core struct {
-	*tasks
-
 	o       Options
 	inForce atomic.Pointer[terms]
 	waiters waiters
-	paused  atomic.Pointer[[]store.Pause] // as they were read last: they end waits and are shown, and decide nothing
-	deaf    sync.Map                      // why a channel stopped listening: errors, by its name
+	deaf    sync.Map // why a channel stopped listening: errors, by its name
+
+	ctx  context.Context // ends when the desk stops
+	stop context.CancelFunc
+	wg   sync.WaitGroup
 }
 
 // NewDesk opens a desk and starts listening for answers.
@@ -129,21 +131,19 @@ func NewDesk(o Options) (*Desk, error) {
 		return nil, errors.New("approval: the server key must be at least 32 bytes")
 	}
 	o.fill()
-	c := &core{o: o, tasks: newTasks(o.Log), waiters: newWaiters()}
-	cards := &cards{core: c}
-	shows := newShows(cards)
-	pauses := &Pauses{cards}
-	grants := &Grants{shows}
-	answers := &answers{shows: shows, pauses: pauses, grants: grants, sources: &Sources{shows}}
-	d := &Desk{&asker{shows: shows}, grants, pauses, answers.sources, answers}
+	c := &core{o: o, waiters: waiters{byCard: make(map[string][]*waiter)}}
 	if err := c.Configure(o.Terms); err != nil {
 		return nil, err
 	}
-	c.run(func(ctx context.Context) { d.listenToStore(ctx, pauses) })
-	c.run(func(ctx context.Context) { d.look(ctx, pauses) })
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	s := &shows{cards: &cards{core: c}, seed: maphash.MakeSeed()}
+	d := &Desk{asker: &asker{s}, Grants: &Grants{s}, Pauses: &Pauses{s}}
+	d.answers = &answers{s, d.Pauses, d.Grants}
+	c.run(s.watch)
+	c.run(s.look)
 	for name, ch := range o.Channels {
-		c.run(func(ctx context.Context) {
-			if err := ch.Listen(ctx, d.Answer); err != nil && ctx.Err() == nil {
+		c.run(func() {
+			if err := ch.Listen(c.ctx, d.Answer); err != nil && c.ctx.Err() == nil {
 				c.deaf.Store(name, err)
 				o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 			}
@@ -175,6 +175,26 @@ func (d *Desk) Stop() { d.stop() }
 func (d *Desk) Close() {
 	d.Stop()
 	d.wg.Wait()
+}
+
+// run starts a goroutine that Close waits for.
+func (c *core) run(f func()) {
+	c.wg.Go(func() { c.survive(f) })
+}
+
+// survive has a panic end only what is done in it.
+func (c *core) survive(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.o.Log.Error("the desk recovered from a panic", "panic", text.Panic(p))
+		}
+	}()
+	f()
+}
+
+// runFor is run on behalf of a request, so that the log can say which. It ends neither with that nor with the desk.
+func (c *core) runFor(request context.Context, f func(ctx context.Context)) {
+	c.run(func() { f(context.WithoutCancel(request)) })
 }
 
 // note records what does not hold anything up; a failure shows in health.

@@ -58,7 +58,6 @@ var (
 
 	errFull      = errors.New("approval: too many cards are open")
 	errExhausted = errors.New("approval: the agent has asked too often")
-	errFound     = errors.New("approval: a card asks about the call already")
 )
 
 // Ask puts a call to people, or joins the card that asks about it already, and waits for the answer as long as the
@@ -76,21 +75,22 @@ func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error)
 	defer func() { ruling.Waited = time.Since(began) }()
 	// A caller that leaves now leaves the question behind, for one retry.
 	p, err := as.put(context.WithoutCancel(ctx), w, hold.C)
-	switch {
-	case errors.Is(err, errFull):
-		return Ruling{Full: true, Paused: w.paused.Load()}, nil
-	case errors.Is(err, errExhausted):
-		return Ruling{Exhausted: true}, nil
-	case err != nil || p.ruling != nil:
-		return p.said(), err
+	if err != nil || p.said != nil {
+		return p.ruling(), err
 	}
-	defer as.waiters.add(w, p.id)()
-	if p.card != nil {
-		if err := as.announce(context.WithoutCancel(ctx), p.card, w); err != nil {
-			return Ruling{}, err
+	w.card = p.id
+	done := as.waiters.add(w, p.id)
+	defer func() {
+		if !ruling.Stopped { // else its card says that the gateway stops, see look
+			done()
 		}
+	}()
+	if p.card == nil {
+		w.wake() // it may have been answered before we waited for it
+	} else if err := as.announce(context.WithoutCancel(ctx), p.card, w); err != nil {
+		return Ruling{}, err
 	}
-	return as.wait(ctx, w, p, hold.C)
+	return as.wait(ctx, w, hold.C)
 }
 
 // canAsk is CanAsk for one question: enough of the people it goes to may allow it.
@@ -108,29 +108,29 @@ func (as *asker) canAsk(a *Ask) error {
 // placed is what became of a question.
 type placed struct {
 	id     string
-	card   *Card   // where it is new
-	ruling *Ruling // where it was answered before
-	others []string
+	card   *Card    // where it is new
+	said   *Ruling  // where it was answered before, or can't be put
+	others []string // cards that have to close first
 }
 
-func (p *placed) said() Ruling {
-	if p.ruling == nil {
+func (p *placed) ruling() Ruling {
+	if p.said == nil {
 		return Ruling{}
 	}
-	return *p.ruling
+	return *p.said
 }
 
 // put finds a place for a question, and waits for one where there is none.
 func (as *asker) put(ctx context.Context, w *waiter, hold <-chan time.Time) (placed, error) {
-	for {
+	for over := false; ; {
 		p, err := as.place(ctx, w.request)
 		switch {
 		case errors.Is(err, store.ErrTaken): // another card has the code: draw again
 			continue
 		case errors.Is(err, errExhausted):
 			as.tellExhausted(ctx, w.request.Ask.Agent)
-		}
-		if !errors.Is(err, errFull) {
+			return placed{said: &Ruling{Exhausted: true}}, nil
+		case !errors.Is(err, errFull):
 			return p, err
 		}
 		done := as.waiters.add(w, p.others...)
@@ -138,12 +138,12 @@ func (as *asker) put(ctx context.Context, w *waiter, hold <-chan time.Time) (pla
 		case <-w.woken:
 		case <-time.After(as.o.Poll): // one may have closed before we waited for it
 		case <-hold:
-			err = nil
+			over = true
 		case <-as.ctx.Done():
-			err = nil
+			over = true
 		}
-		if done(); err == nil || w.paused.Load() {
-			return p, errFull
+		if done(); over || w.paused.Load() {
+			return placed{said: &Ruling{Full: true, Paused: w.paused.Load()}}, nil
 		}
 	}
 }
@@ -154,56 +154,43 @@ func (as *asker) place(ctx context.Context, r *Request) (p placed, err error) {
 	defer cancel()
 	err = as.o.Store.Update(ctx, r.Ask.Conversation, func(t *store.Tx) error {
 		p = placed{}
-		if err := as.find(t, r, &p); err != nil {
+		if found, err := as.find(t, r, &p); found || err != nil {
 			return err
+		}
+		for _, o := range t.C.Open {
+			if !o.Closed {
+				p.others = append(p.others, o.ID)
+			}
+		}
+		if len(p.others) >= as.terms().MaxOpen {
+			return errFull
 		}
 		return as.draw(t, r, &p)
 	})
-	if errors.Is(err, errFound) {
-		err = nil
-	}
 	return p, err
 }
 
-// find looks for a card that asks about the call, and whether there is room for another one.
-func (as *asker) find(t *store.Tx, r *Request, p *placed) error {
-	open := 0
-	for _, o := range t.C.Open {
-		if !o.Closed {
-			open++
-			p.others = append(p.others, o.ID)
-		}
-		if o.Digest != r.Ask.Digest {
-			continue
-		}
-		c, err := as.read(t, o.ID)
-		if errors.Is(err, store.ErrGone) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+// find looks for a card that asks about the call or was answered.
+func (as *asker) find(t *store.Tx, r *Request, p *placed) (found bool, err error) {
+	all, err := as.about(t, r.Ask.Digest)
+	for _, c := range all {
 		said, answered := as.says(t, c, &r.Ask)
 		switch {
 		case answered:
-			p.ruling = &said
-			return errFound
+			p.said = &said
+			return true, nil
 		case c.at(t.Now) != Open || r.Ask.HeldOnly && c.Request != r.ID:
 		case as.stranded(c, t.Now): // the process that was to show it has died, and the call that waited for it with it
 			c.withdraw(unshown, t.Now)
 			if err := c.put(t); err != nil {
-				return err
+				return false, err
 			}
-			open--
 		default:
 			p.id = c.ID
-			return errFound
+			return true, nil
 		}
 	}
-	if open >= as.terms().MaxOpen {
-		return errFull
-	}
-	return nil
+	return false, err
 }
 
 // draw makes a card.
@@ -255,27 +242,25 @@ func (r *Request) showing() time.Duration {
 }
 
 // wait waits until the card is settled, the hold is over, the caller has gone or the desk stops.
-func (as *asker) wait(ctx context.Context, w *waiter, p placed, hold <-chan time.Time) (Ruling, error) {
-	if p.card == nil { // it may have been answered before we waited for it
-		w.wake()
-	}
+func (as *asker) wait(ctx context.Context, w *waiter, hold <-chan time.Time) (Ruling, error) {
 	for {
 		select {
 		case <-w.woken:
 			if w.paused.Load() {
-				ruling := as.leave(ctx, w.request, p.id)
+				ruling := as.leave(ctx, w)
 				ruling.Paused = true
 				return ruling, nil
 			}
-			if ruling, settled, err := as.rule(ctx, w, p.id); settled || err != nil {
-				return ruling, err
+			c, now, err := as.load(ctx, w.card)
+			if err != nil || c.at(now) != Open {
+				return as.rule(c, w, now), err
 			}
 		case <-hold:
-			return as.leave(ctx, w.request, p.id), nil
+			return as.leave(ctx, w), nil
 		case <-ctx.Done():
-			return as.leave(ctx, w.request, p.id), ctx.Err()
+			return as.leave(ctx, w), ctx.Err()
 		case <-as.ctx.Done():
-			ruling := as.leave(ctx, w.request, p.id)
+			ruling := as.leave(ctx, w)
 			ruling.Stopped = true
 			return ruling, nil
 		}
@@ -283,53 +268,51 @@ func (as *asker) wait(ctx context.Context, w *waiter, p placed, hold <-chan time
 }
 
 // leave is the end of a wait without an answer. The card stays for one retry, but where no retry could use it.
-func (as *asker) leave(ctx context.Context, r *Request, id string) Ruling {
-	if r.Ask.HeldOnly {
+func (as *asker) leave(ctx context.Context, w *waiter) Ruling {
+	a := &w.request.Ask
+	if a.HeldOnly {
 		as.runFor(ctx, func(ctx context.Context) {
-			if c, _, err := as.load(ctx, id); err == nil {
-				_, _ = as.takeBack(ctx, c, "the call no longer waits, and parts of it were hidden before they "+
-					"reached us")
+			const why = "the call no longer waits, and parts of it were hidden before they reached us"
+			if c, _, err := as.load(ctx, w.card); err == nil {
+				_, _ = as.withdraw(ctx, c, why)
 			}
 		})
 	}
-	return Ruling{Ref: codes.Ref(id), Card: id, Ticket: as.ticket(r.Ask.Conversation.Client, id, r.Ask.Digest)}
+	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: as.ticket(a.Conversation.Client, w.card, a.Digest)}
 }
 
-// rule reads what the card says about a request that waits.
-func (as *asker) rule(ctx context.Context, w *waiter, id string) (Ruling, bool, error) {
-	c, now, err := as.load(ctx, id)
-	if err != nil {
-		return Ruling{}, false, err
+// rule is what a card that is settled says to a request that waits.
+func (as *asker) rule(c *Card, w *waiter, now time.Time) Ruling {
+	if c == nil {
+		return Ruling{}
 	}
-	out := c.ruling()
-	switch c.at(now) {
-	case Open:
-		return out, false, nil
-	case Denied:
-		out.Denied, out.Reason, out.ByPerson = true, c.reason(), c.names(false) != ""
-		return out, true, nil
-	case Expired:
-		out.Silent = true
-		return out, true, nil
-	}
-	if yes := c.last().Edited; yes != "" {
+	out := c.ruling(now)
+	if yes := c.last().Edited; out.Yes && yes != "" {
 		made := w.edit.Load()
-		if made == nil || made.digest != yes { // it is for a request that waits elsewhere
-			out.Late = true
-			return out, true, nil
+		if made == nil || made.Ask.Digest != yes { // it is for a request that waits elsewhere
+			out.Yes, out.Late = false, true
+			return out
 		}
 		out.Edited, out.EditedDigest = made.params, yes
 	}
-	out.Yes = c.Used == "" || c.Used == w.request.ID || c.Ask.Bound(c.scope()).Lasting()
-	out.Late = !out.Yes
-	return out, true, nil
+	out.Late = out.Yes && c.Used != "" && c.Used != w.request.ID && !c.scope().Lasting()
+	out.Yes = out.Yes && !out.Late
+	return out
 }
 
-// ruling is what a card says, but for its state.
-func (c *Card) ruling() Ruling {
+// ruling is what a card says, whoever asks.
+func (c *Card) ruling(now time.Time) Ruling {
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: c.scope(), Votes: c.Votes, Whole: true}
 	for i := range c.Votes {
 		out.Whole = out.Whole && (c.Votes[i].Seen || !c.Votes[i].Allow)
+	}
+	switch c.at(now) {
+	case Allowed:
+		out.Yes = true
+	case Denied:
+		out.Denied, out.Reason, out.ByPerson = true, c.reason(), c.names(false) != ""
+	case Expired:
+		out.Silent = true
 	}
 	return out
 }

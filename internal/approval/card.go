@@ -25,8 +25,9 @@ type Card struct {
 	State   State          `json:"state,omitzero"`
 	Votes   []Vote         `json:"votes,omitzero"`
 	Copies  []Copy         `json:"copies,omitzero"`
-	Readers []Reader       `json:"readers,omitzero"` // who was shown what the config hides
-	Used    string         `json:"used,omitzero"`    // the request that took the yes
+	// who was shown what the config hides of it, and whether nothing of the call was hidden from them then
+	Readers map[string]bool `json:"readers,omitzero"`
+	Used    string          `json:"used,omitzero"` // the request that took the yes
 
 	Code    string `json:"-"` // for people only: never stored, logged or recorded
 	kept    *store.Card
@@ -40,12 +41,6 @@ type Copy struct {
 	Channel string    `json:"channel"`
 	Ref     string    `json:"ref"`
 	At      time.Time `json:"at,omitzero"`
-}
-
-// Reader was shown what the config hides on the card: what a call writes to files. Until then they can't allow it.
-type Reader struct {
-	Person string `json:"person"`
-	Whole  bool   `json:"whole,omitzero"` // nothing of the call was hidden from them then
 }
 
 // Ask is what is asked about one call: all that a person is shown and all that their yes is bound to.
@@ -78,7 +73,7 @@ type Ask struct {
 
 	Shown  jsontext.Value `json:"shown"`           // redacted params
 	Hidden int            `json:"hidden,omitzero"` // values a person can't see
-	Bodies int            `json:"bodies,omitzero"` // of them, texts for files that the config hides: see [Reader]
+	Bodies int            `json:"bodies,omitzero"` // of them, texts for files that the config hides
 
 	// what a longer yes may cover, see [Ask.Bound] and [Desk.Granted]
 	Lasting bool   `json:"lasting,omitzero"` // nothing about the call speaks against one
@@ -159,15 +154,22 @@ type Scope struct {
 	Target  Target `json:"target,omitzero"`
 	Turn    bool   `json:"turn,omitzero"`    // until the run ends
 	Minutes int    `json:"minutes,omitzero"` // for so long; with Turn, whichever comes first
+	// in all conversations of the agent for so many days: exactly this call, or its recipients, see [Ask.Always]
+	Days int `json:"days,omitzero"`
 }
 
 // Lasting reports whether the scope outlives the call.
-func (s Scope) Lasting() bool { return s.Turn || s.Minutes > 0 }
+func (s Scope) Lasting() bool { return s.lastsHere() || s.Days > 0 }
+
+// lastsHere reports whether it outlives the call in its conversation.
+func (s Scope) lastsHere() bool { return s.Turn || s.Minutes > 0 }
 
 // String says the scope in words.
 func (s Scope) String() string {
 	what := [...]string{"", "to the same recipients ", "exactly this "}[min(s.Target, Exactly)]
 	switch {
+	case s.Days > 0:
+		return "always, for " + Count(s.Days, "day", "days")
 	case s.Turn && s.Minutes > 0:
 		return what + fmt.Sprintf("until the run ends, at most %d minutes", s.Minutes)
 	case s.Turn:
@@ -180,10 +182,10 @@ func (s Scope) String() string {
 
 // narrower is the scope that grants less.
 func narrower(a, b Scope) Scope {
-	if !a.Lasting() || !b.Lasting() {
+	if !a.Lasting() || !b.Lasting() || (a.Days > 0) != (b.Days > 0) {
 		return Scope{}
 	}
-	s := Scope{Target: max(a.Target, b.Target), Turn: a.Turn || b.Turn, Minutes: min(a.Minutes, b.Minutes)}
+	s := Scope{max(a.Target, b.Target), a.Turn || b.Turn, min(a.Minutes, b.Minutes), min(a.Days, b.Days)}
 	if s.Minutes == 0 { // a turn without a limit of its own
 		s.Minutes = max(a.Minutes, b.Minutes)
 	}
@@ -215,7 +217,7 @@ func (a *Ask) Bound(s Scope) Scope {
 	switch {
 	case !s.Lasting():
 		return Scope{}
-	case s.Target != AnyCall:
+	case s.Target != AnyCall || s.Days > 0:
 	case a.Shell && !a.Every():
 		s.Target = Exactly
 	case a.Shell:
@@ -239,8 +241,8 @@ func (a *Ask) Reach(s Scope) string {
 // limit cuts a scope down to what the call may be granted, and says so.
 func (a *Ask) limit(s Scope, most int) (Scope, string) {
 	switch {
-	case !s.Lasting():
-		return Scope{}, ""
+	case !s.lastsHere():
+		return Scope{Days: s.Days}, ""
 	case !a.grantable():
 		return Scope{}, " This call can't get a lasting grant, so the yes is for this call only."
 	case s.Target == Same && a.Same == "":
@@ -270,9 +272,6 @@ func (a *Ask) limit(s Scope, most int) (Scope, string) {
 
 // Ref is the card's short name. The agent may read it; it approves nothing.
 func (c *Card) Ref() string { return codes.Ref(c.ID) }
-
-// Until is when the card can no longer be answered.
-func (c *Card) Until() time.Time { return c.Ask.Until }
 
 // Notice is a card that asks nothing and tells something.
 func (c *Card) Notice() string { return c.notice }

@@ -28,24 +28,20 @@ type cards struct {
 // ErrNotApprover says that someone asked for what only approvers may see.
 var ErrNotApprover = errors.New("approval: not an approver")
 
-// errUnchanged is what an update returns that leaves everything as it is.
-var errUnchanged = errors.New("approval: nothing needs to change")
-
 // open reads a stored card.
 func (cs *cards) open(k *store.Card) (*Card, error) {
-	c := &Card{ID: k.ID, kept: k}
-	if err := json.Unmarshal(k.Data, c); err != nil {
-		return nil, fmt.Errorf("read card: %w", err)
-	}
-	if err := json.Unmarshal(c.Text, &c.Ask); err != nil {
-		return nil, fmt.Errorf("read card: %w", err)
-	}
 	t := cs.terms()
-	if c.State == Open { // a yes of somebody who may not give it any more is none
+	c := &Card{ID: k.ID, kept: k, Code: codes.Code(cs.o.Key, k.ID), key: cs.o.Key, longest: t.MaxMinutes}
+	err := json.Unmarshal(k.Data, c)
+	if err == nil {
+		err = json.Unmarshal(c.Text, &c.Ask)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read card: %w", err)
+	}
+	if c.Ask.hide = cs.o.Hide; c.State == Open { // a yes of somebody who may not give it any more is none
 		c.Votes = slices.DeleteFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
 	}
-	c.Ask.hide = cs.o.Hide
-	c.Code, c.key, c.longest = codes.Code(cs.o.Key, c.ID), cs.o.Key, t.MaxMinutes
 	cs.see(c)
 	return c, nil
 }
@@ -81,31 +77,58 @@ func (cs *cards) read(t *store.Tx, id string) (*Card, error) {
 	return cs.open(k)
 }
 
+// about are the cards of a conversation that are open or were answered lately, all of them or those about one call.
+func (cs *cards) about(t *store.Tx, digest string) (all []*Card, err error) {
+	for _, o := range t.C.Open {
+		if digest != "" && o.Digest != digest {
+			continue
+		}
+		c, err := cs.read(t, o.ID)
+		switch {
+		case errors.Is(err, store.ErrGone):
+		case err != nil:
+			return nil, err
+		default:
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
 // load reads a card outside of an update.
 func (cs *cards) load(ctx context.Context, id string) (*Card, time.Time, error) {
-	k, now, err := cs.o.Store.Card(ctx, codes.Code(cs.o.Key, id))
+	c, now, err := cs.byCode(ctx, codes.Code(cs.o.Key, id))
+	if err == nil && c.ID != id { // another one has the code by now
+		return nil, now, store.ErrGone
+	}
+	return c, now, err
+}
+
+// byCode is the card with a code, and the time.
+func (cs *cards) byCode(ctx context.Context, code string) (*Card, time.Time, error) {
+	k, now, err := cs.o.Store.Card(ctx, code)
 	if err != nil {
 		return nil, now, err
-	}
-	if k.ID != id { // another one has the code by now
-		return nil, now, store.ErrGone
 	}
 	c, err := cs.open(k)
 	return c, now, err
 }
 
-// change has edit change a card and writes it back, in its conversation. An edit that returns an error ends it: then
-// nothing is written.
-func (cs *cards) change(ctx context.Context, c *Card, edit func(t *store.Tx, c *Card) error) (*Card, error) {
-	var changed *Card
-	err := cs.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) (err error) {
-		if changed, err = cs.read(t, c.ID); err != nil {
+// change has edit change a card and writes it back, in its conversation. Where edit says that nothing is to change,
+// nothing is written, and there is no card.
+func (cs *cards) change(ctx context.Context, c *Card,
+	edit func(t *store.Tx, c *Card) (bool, error)) (changed *Card, err error) {
+	err = cs.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) error {
+		changed = nil
+		now, err := cs.read(t, c.ID)
+		if err != nil {
 			return err
 		}
-		if err := edit(t, changed); err != nil {
+		if changes, err := edit(t, now); !changes || err != nil {
 			return err
 		}
-		return changed.put(t)
+		changed = now
+		return now.put(t)
 	})
 	return changed, err
 }
@@ -180,9 +203,7 @@ func (cs *cards) byRef(ctx context.Context, ref string) (found *Card, err error)
 	if found != nil || !known || err != nil {
 		return found, err
 	}
-	if found, _, err = cs.load(ctx, id); errors.Is(err, store.ErrGone) {
-		return nil, nil
-	}
+	found, _, err = cs.load(ctx, id)
 	return found, err
 }
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,82 +17,58 @@ import (
 func (d *Desk) Claim(t *store.Tx, a *Ask, request string, heard *Ruling) (said Ruling, claimed bool, err error) {
 	if heard != nil {
 		c, err := d.read(t, heard.Card)
-		if errors.Is(err, store.ErrGone) || err == nil && !d.takes(t, c, a, request) {
+		switch {
+		case errors.Is(err, store.ErrGone) || err == nil && !d.takes(t, c, a, request):
 			return Ruling{Late: true, Ref: heard.Ref, Card: heard.Card}, false, nil
-		}
-		if err != nil {
+		case err != nil:
 			return Ruling{}, false, err
 		}
-		return c.use(t, request, c.ruling())
+		return c.use(t, request)
 	}
-	for _, o := range slices.Backward(t.C.Open) {
-		if o.Digest != a.Digest {
-			continue
-		}
-		c, err := d.read(t, o.ID)
-		if errors.Is(err, store.ErrGone) {
-			continue
-		}
-		if err != nil {
-			return Ruling{}, false, err
-		}
+	all, err := d.about(t, a.Digest)
+	for _, c := range slices.Backward(all) {
 		if said, answered := d.says(t, c, a); said.Yes {
-			return c.use(t, request, said)
+			return c.use(t, request)
 		} else if answered {
 			return said, false, nil
 		}
 	}
-	return Ruling{}, false, nil
+	return Ruling{}, false, err
 }
 
 // use puts the card back as used by a request.
-func (c *Card) use(t *store.Tx, request string, said Ruling) (Ruling, bool, error) {
+func (c *Card) use(t *store.Tx, request string) (Ruling, bool, error) {
+	said := c.ruling(t.Now)
 	said.Yes, c.Used = true, request
 	err := c.put(t)
 	return said, err == nil, err
 }
 
-// takes reports whether a request that waited for the card may take its yes.
+// takes reports whether a request may take the yes on a card, by people who still may give it. One that did not wait
+// for it has no name.
 func (cs *cards) takes(t *store.Tx, c *Card, a *Ask, request string) bool {
-	runs := c.Ask.Digest
-	if edited := c.last().Edited; edited != "" {
-		runs = edited
-	}
-	return cs.allows(c, t.Now) && runs == a.Digest && (c.Used == "" || c.Used == request) &&
-		(!c.Ask.HeldOnly || c.Request == request)
-}
-
-// allows reports whether a card was allowed, by people who still may, and its time is not over.
-func (cs *cards) allows(c *Card, now time.Time) bool {
-	return c.State == Allowed && now.Before(c.kept.Until) && c.agreed(cs.terms())
-}
-
-// isLate reports whether a yes could be for a call that did not wait for it.
-func (c *Card) isLate() bool {
-	return c.Used == "" && !c.Ask.HeldOnly && c.last().Edited == ""
+	runs := cmp.Or(c.last().Edited, c.Ask.Digest)
+	return c.State == Allowed && t.Now.Before(c.kept.Until) && c.agreed(cs.terms()) && runs == a.Digest &&
+		(c.Used == "" || c.Used == request) && (!c.Ask.HeldOnly || c.Request == request)
 }
 
 // says is what a card that was answered says to the same call that comes later; false: nothing, and it may be asked
 // about again. A no and silence end with the user's next message: the call may be what they want now. A yes dies with
 // a worse level, a pause or a reset, and for a command with files that were written unseen; where it lasts, its grant
-// counts.
-func (cs *cards) says(t *store.Tx, c *Card, a *Ask) (Ruling, bool) {
-	out, asNow := c.ruling(), slices.Equal(c.Ask.Said, a.Said)
-	switch c.at(t.Now) {
-	case Denied:
-		out.Denied, out.Reason, out.ByPerson = true, c.reason(), c.names(false) != ""
-		return out, asNow && out.ByPerson
-	case Expired:
-		out.Silent = true
-		return out, asNow && t.Now.Before(c.Ask.Until.Add(noHolds))
-	case Allowed:
-		at := c.last().At
-		out.Yes = cs.takes(t, c, a, "") && c.isLate() && !out.Scope.Lasting() && a.Level <= c.Ask.Level && !a.Unseen &&
-			at.After(t.C.Reset) && !t.PausedSince(at)
-		return out, out.Yes
-	default:
-		return Ruling{}, false
+// counts. Other arguments than the call's are for the request that waited.
+func (cs *cards) says(t *store.Tx, c *Card, a *Ask) (said Ruling, answered bool) {
+	said = c.ruling(t.Now)
+	asNow := slices.Equal(c.Ask.Said, a.Said)
+	switch {
+	case said.Denied:
+		return said, asNow && said.ByPerson
+	case said.Silent:
+		return said, asNow && t.Now.Before(c.Ask.Until.Add(noHolds))
 	}
+	at := c.last().At
+	said.Yes = cs.takes(t, c, a, "") && !c.Ask.HeldOnly && c.last().Edited == "" && !said.Scope.lastsHere() &&
+		a.Level <= c.Ask.Level && !a.Unseen && at.After(t.C.Reset) && !t.PausedSince(at)
+	return said, said.Yes
 }
 
 // MaxTickets is how many questions can be asked about at a time.
@@ -146,18 +123,32 @@ func (as *asker) Answered(ctx context.Context, client string, tickets []string, 
 	}
 }
 
-// usable reports whether the next identical call can use the yes on a card, as far as can be said before that comes.
-func (as *asker) usable(ctx context.Context, card string) bool {
+// usable reports whether the next identical call can use the yes on a card, as things are.
+func (as *asker) usable(ctx context.Context, id string) (yes bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askSlack)
 	defer cancel()
-	c, now, err := as.load(ctx, card)
-	if err != nil {
-		if !errors.Is(err, store.ErrGone) && ctx.Err() == nil {
-			as.o.Log.WarnContext(ctx, "a question could not be read for a caller that polls", "err", err)
-		}
-		return false
+	c, _, err := as.load(ctx, id)
+	if err == nil && c.State == Allowed {
+		err = as.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) error {
+			yes = false
+			c, err := as.read(t, id)
+			if err != nil {
+				return err
+			}
+			a, session := c.Ask, c.Ask.Window
+			if !t.C.Met(session) { // such as a spawned one's: the worst of all
+				session = ""
+			}
+			a.Level, a.Unseen = t.C.Level(session), a.Shell && t.Unseen != nil
+			said, _ := as.says(t, c, &a)
+			yes = t.Paused(a.Agent) == nil && (said.Yes || c.Used == "" && as.Granted(t, &a) != nil)
+			return nil
+		})
 	}
-	return as.allows(c, now) && c.isLate() && !binds(as.pauses(), c.Ask.Agent)
+	if err != nil && !errors.Is(err, store.ErrGone) && ctx.Err() == nil {
+		as.o.Log.WarnContext(ctx, "a question could not be read for a caller that polls", "err", err)
+	}
+	return yes && err == nil
 }
 
 // Elsewhere is why a question is closed that people did not answer here. People read it.
@@ -179,7 +170,7 @@ func (as *asker) AnsweredElsewhere(ctx context.Context, client, ticket string, w
 	}
 	c, _, err := as.load(ctx, id)
 	if err == nil {
-		_, err = as.takeBack(ctx, c, string(why))
+		_, err = as.withdraw(ctx, c, string(why))
 	}
 	if errors.Is(err, store.ErrGone) {
 		return nil
@@ -194,60 +185,12 @@ type Ending struct {
 	Why                   string // is shown to people
 }
 
-// covers reports whether a card is about a call of the session.
-func (e *Ending) covers(c *Card) bool {
-	id := c.Ask.SessionID
-	return c.Ask.SessionKey == e.SessionKey && (id == e.SessionID || id == "" || e.SessionID == "")
-}
-
 // Abandon takes back the cards of a session that has ended: its run is gone, so no call could use a yes. Yeses that
 // no call has used end as well. After any other end, such as a run that was aborted, a late yes is for the retry.
 func (as *asker) Abandon(ctx context.Context, e Ending) error {
-	return as.takeAll(ctx, e.Conversation, e.Why, e.covers, nil)
-}
-
-// takeAll takes back the open cards of a conversation and the yeses that no call has used, of those that are meant,
-// with whatever else changes it.
-//
-//nolint:gocognit // one look at each open card
-func (sh *shows) takeAll(ctx context.Context, n store.Name, why string, meant func(*Card) bool,
-	also func(t *store.Tx) error) error {
-	var taken []*Card
-	err := sh.o.Store.Update(ctx, n, func(t *store.Tx) error {
-		taken = nil
-		for _, o := range slices.Clone(t.C.Open) {
-			c, err := sh.read(t, o.ID)
-			if errors.Is(err, store.ErrGone) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if s := c.at(t.Now); !meant(c) || s != Open && (s != Allowed || c.Used != "") {
-				continue
-			}
-			c.withdraw(why, t.Now)
-			if err := c.put(t); err != nil {
-				return err
-			}
-			taken = append(taken, c)
-		}
-		if also != nil {
-			return also(t)
-		}
-		if len(taken) == 0 {
-			return errUnchanged
-		}
-		return nil
-	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, c := range taken {
-		sh.withdrawn(ctx, c)
-	}
-	return nil
+	_, err := as.takeBack(ctx, e.Conversation, e.Why, func(c *Card) bool {
+		id := c.Ask.SessionID
+		return c.Ask.SessionKey == e.SessionKey && (id == e.SessionID || id == "" || e.SessionID == "")
+	}, nil)
+	return err
 }

@@ -275,6 +275,15 @@ func (r *rig) types(who, line string) approval.Outcome {
 	return r.answer(approval.Answer{ID: who, Text: line})
 }
 
+func (r *rig) paused() []store.Pause {
+	r.Helper()
+	all, err := r.Pauses.List(r.Context())
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all
+}
+
 // until waits for something to become true.
 func (r *rig) until(what string, is func() bool) {
 	r.Helper()

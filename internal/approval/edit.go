@@ -42,12 +42,6 @@ type Edit struct {
 // EditedMember is one argument that a person changed, as it may be shown. Empty: there is none of that name.
 type EditedMember struct{ Name, Was, Is string }
 
-// edited is what a request that waits may run instead.
-type edited struct {
-	digest string
-	params jsontext.Value
-}
-
 // text says what was changed, in lines of plain ASCII with nothing left out.
 func (e *Edit) text() string {
 	plain := func(v string) string {
@@ -67,45 +61,39 @@ func (e *Edit) text() string {
 const notEditable = "This call's arguments can't be changed: "
 
 // editor is a request that waits here and can run other params, or why there is none.
-func (c *core) editor(k *Card) (*waiter, string) {
+func (c *core) editor(k *Card) (w *waiter, why string) {
 	held := c.waiters.held(k.ID)
 	switch {
 	case k.Ask.Approvals > 1:
-		return nil, notEditable + "several people have to allow the same call. Nothing was approved."
+		why = "several people have to allow the same call."
 	case k.Ask.HeldOnly:
-		return nil, notEditable + "parts of it were hidden before they reached us. Nothing was approved."
+		why = "parts of it were hidden before they reached us."
 	case len(held) == 0:
-		return nil, notEditable + "the agent no longer waits for it here. Nothing was approved."
+		why = "the agent no longer waits for it here."
 	case held[0].request.Edit == nil:
-		return nil, notEditable + "the agent's software can't run other arguments than its own. Nothing was approved."
+		why = "the agent's software can't run other arguments than its own."
+	default:
+		return held[0], ""
 	}
-	return held[0], ""
+	return nil, "This call's arguments can't be changed: " + why + " Nothing was approved."
 }
 
 // Draft is what a person begins with who wants to change a call: its arguments as the card shows them, with line
 // breaks; or why they can't be changed.
 func (c *core) Draft(k *Card) (text, why string) {
-	if _, why := c.editor(k); why != "" {
-		return "", why
-	}
 	shown := k.Ask.Shown.Clone()
-	if shown.Indent(jsontext.WithIndent("  ")) != nil {
-		return "", notEditable + "they can't be shown. Nothing was approved."
+	if _, why = c.editor(k); why == "" && shown.Indent(jsontext.WithIndent("  ")) != nil {
+		why = "This call's arguments can't be shown. Nothing was approved."
 	}
-	return string(shown), ""
+	return string(shown), why
 }
 
 // edited takes a yes to a call with other arguments. Who gives it was checked before.
 func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer) (Outcome, error) {
-	why := c.Ask.bars(person)
-	switch {
-	case why != "":
-		return Outcome{Kind: Unauthorised, Text: why, Card: c}, nil
-	case c.State != Open:
-		return c.tooLate(time.Time{}), nil
-	case a.Tool != "" && a.Tool != c.Ask.Tool:
-		return misunderstood(c, "The card does not ask about this tool. It asks about: "+quote(c.Ask.Tool)+"."), nil
-	case !a.Allow || a.Scope.Lasting() || a.Scope.Target != AnyCall:
+	if o := an.refuse(c, person, a, time.Time{}); o.Text != "" {
+		return o, nil
+	}
+	if !a.Allow || a.Scope.Lasting() || a.Scope.Target != AnyCall {
 		return misunderstood(c, "Other arguments can only be allowed once. Nothing was approved."), nil
 	}
 	w, why := an.editor(c)
@@ -120,7 +108,7 @@ func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer
 		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: "This runs instead:\n" + e.text() +
 			"Everything else stays as it is. Nothing was approved yet."}, nil
 	}
-	w.edit.Store(&edited{e.Ask.Digest, e.params})
+	w.edit.Store(e)
 	a.made = e
 	return an.count(ctx, person, c, a)
 }

@@ -265,8 +265,8 @@ func TestApproveAllIsForWhatWasThereBefore(t *testing.T) {
 			t.Errorf("%s is %s, %v", c.card.Ask.Digest, o.State, err)
 		}
 	}
-	if open, err := r.Grants.List(t.Context()); err != nil || len(open.Grants) != 2 {
-		t.Errorf("granted %+v, %v", open.Grants, err)
+	if open, _, err := r.Grants.List(t.Context()); err != nil || len(open) != 2 {
+		t.Errorf("granted %+v, %v", open, err)
 	}
 	if o := r.types(alice, ".approve all "+elsewhere.Code); o.State != approval.Allowed { // alone it is that card
 		t.Errorf("alone: %+v", o)
@@ -453,8 +453,8 @@ func TestH751ALineThatComesAgainLetsNothingMorePass(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	r.types(alice, ".pause")
-	if o := line(".resume"); o.Kind != approval.Ignored || len(r.Pauses.List()) != 1 {
-		t.Errorf("again: %+v, paused: %+v", o, r.Pauses.List())
+	if o := line(".resume"); o.Kind != approval.Ignored || len(r.paused()) != 1 {
+		t.Errorf("again: %+v, paused: %+v", o, r.paused())
 	}
 }
 
@@ -498,11 +498,11 @@ func TestAPauseEndsWaitsAndIsLiftedOnlyOnTheRecord(t *testing.T) {
 	}
 	r.ledger.refuses = record.KindResume
 	if o, err := r.Answer(t.Context(), approval.Answer{ID: alice, Via: "chat", Text: ".resume"}); err == nil ||
-		len(r.Pauses.List()) != 1 {
+		len(r.paused()) != 1 {
 		t.Errorf("without a record it was lifted: %+v", o)
 	}
-	if !strings.Contains(r.Pauses.Text(), "by alice") {
-		t.Errorf("the pauses: %q", r.Pauses.Text())
+	if !strings.Contains(r.Pauses.Text(t.Context()), "by alice") {
+		t.Errorf("the pauses: %q", r.Pauses.Text(t.Context()))
 	}
 }
 
@@ -516,11 +516,11 @@ func TestGrantsAreListedAndEndWithTheirGiversAndAtAWord(t *testing.T) {
 		cards = append(cards, card)
 	}
 	list := func() int {
-		open, err := r.Grants.List(t.Context())
+		open, _, err := r.Grants.List(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(open.Grants)
+		return len(open)
 	}
 	if o := r.types(bob, ".grants"); !strings.Contains(o.Text, cards[0].Ref()+`  "read_mail"  in `+talk.Ref()) ||
 		!strings.Contains(o.Text, "by alice") {
@@ -733,6 +733,28 @@ func TestHiddenFileTextIsReadBeforeItIsAllowed(t *testing.T) {
 	}
 	if _, err := r.Reveal(t.Context(), approval.Answer{ID: alice}, card); !errors.Is(err, approval.ErrNotHeld) {
 		t.Errorf("once it is not held: %v", err)
+	}
+}
+
+// What a call that waits for a place holds is not shown for the card that has it.
+func TestACallThatWaitsForAPlaceIsNotTheCards(t *testing.T) {
+	r := newRig(t, func(o *approval.Options) { o.Terms.MaxOpen = 1 })
+	card := r.waits(request(func(q *approval.Request) { q.Whole = jsontext.Value(`{"n":1}`) }))
+	second := r.ask(r.Desk, request(func(q *approval.Request) {
+		q.Whole, q.Hold = jsontext.Value(`{"other":"secret"}`), 300*time.Millisecond
+	}))
+	for waits := true; waits; {
+		if got, err := r.Reveal(t.Context(), approval.Answer{ID: alice}, card); !errors.Is(err, approval.ErrNotHeld) {
+			t.Fatalf("shown %s, %v", got, err)
+		}
+		select {
+		case h := <-second:
+			waits = false
+			if !h.Full {
+				t.Errorf("told %+v, %v", h.Ruling, h.err)
+			}
+		default:
+		}
 	}
 }
 

@@ -21,13 +21,13 @@ const (
 // Granted is a grant that covers the call now: one of the conversation, or an always grant of its agent; nil: none
 // does. It holds for the session, the agent and the run that it was given for, while the level is no worse, in the
 // era in which it was given, and as long as its givers may allow such a call.
-func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
+func (c *core) Granted(t *store.Tx, a *Ask) *store.Grant {
 	if !a.grantable() {
 		return nil
 	}
 	holds := func(g *store.Grant) bool {
 		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) &&
-			g.Era == t.Era && d.terms().uphold(g, *a)
+			g.Era == t.Era && c.terms().uphold(g, *a)
 	}
 	for i := range t.C.Grants {
 		g := &t.C.Grants[i]
@@ -39,7 +39,7 @@ func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 		return nil
 	}
 	always, err := t.Always(a.Agent)
-	if err != nil || always == nil {
+	if err != nil {
 		return nil
 	}
 	for i := range always.Grants {
@@ -62,41 +62,36 @@ func (a *Ask) targeted(target string) bool {
 }
 
 // grant is the lasting consent that an allowed card gives; nil: it gives none.
-func (c *Card) grant(o *Options, most int) *store.Grant {
+func (c *Card) grant(o *Options) *store.Grant {
 	a, s := &c.Ask, c.Ask.Bound(c.scope())
 	if !s.Lasting() || !a.grantable() {
 		return nil
 	}
-	g := &store.Grant{ID: c.ID, Tool: a.Tool, Agent: a.Agent, Session: a.Window, Level: a.Level}
-	switch s.Target {
-	case Exactly:
-		g.Target, g.Shown = exactly+a.Digest, o.Head(a)
-	case Same:
-		g.Target, g.Shown = same+a.Same, quoted(a.Goes)
-	case AnyCall:
-		g.Shown = "every call"
+	g := &store.Grant{ID: c.ID, Tool: a.Tool, Agent: a.Agent, Session: a.Window, Level: a.Level, Shown: "every call"}
+	switch {
+	case s.Days > 0:
+		g.Target, g.Session = a.Always, ""
+	case s.Target == Exactly:
+		g.Target = exactly + a.Digest
+	case s.Target == Same:
+		g.Target = same + a.Same
+	}
+	if strings.HasPrefix(g.Target, same) {
+		g.Shown = quoted(a.Goes)
+	} else if g.Target != "" {
+		g.Shown = o.Head(a)
 	}
 	if s.Turn {
 		g.Run = a.Run
 	}
-	c.give(g, time.Duration(min(max(s.Minutes, 0), most))*time.Minute)
-	return g
-}
-
-// give says who gives a grant and until when.
-func (c *Card) give(g *store.Grant, holds time.Duration) {
 	for i := range c.Votes {
 		if v := &c.Votes[i]; v.Allow {
 			g.By, g.IDs = append(g.By, v.Person), append(g.IDs, v.ID)
 		}
 	}
-	g.Until = c.last().At.Add(holds)
+	g.Until = c.last().At.Add(time.Duration(min(s.Minutes, c.longest))*time.Minute + time.Duration(s.Days)*24*time.Hour)
+	return g
 }
-
-// Always is a grant of up to 30 days that a person gives on the page together with a yes to the call on a card.
-type Always struct{ Days int }
-
-func (a *Always) valid() bool { return a != nil && a.Days >= 1 && a.Days <= MaxAlwaysDays }
 
 // MayAlways reports whether someone may give an always grant on a card.
 func (c *core) MayAlways(id string, k *Card) bool {
@@ -105,61 +100,35 @@ func (c *core) MayAlways(id string, k *Card) bool {
 		a.Approvals <= 1 && c.o.inFull(k)
 }
 
-// always is the grant that goes with an allowed card.
-func (c *Card) always(o *Options, days int) store.Grant {
-	a := &c.Ask
-	g := store.Grant{ID: c.ID, Tool: a.Tool, Agent: a.Agent, Target: a.Always, Level: a.Level, Shown: o.Head(a)}
-	if strings.HasPrefix(a.Always, same) {
-		g.Shown = quoted(a.Goes)
-	}
-	c.give(&g, time.Duration(days)*24*hour)
-	return g
-}
-
 // inFull reports whether a person who sees the card sees all that will run.
 func (o *Options) inFull(c *Card) bool { return o.Visible != nil && o.Visible(&c.Ask) }
 
 // mostAlways is how many always grants an agent may have: the newest stay.
 const mostAlways = 200
 
-// keepAlways adds an always grant in an update, instead of an earlier one for the same.
-func keepAlways(t *store.Tx, g store.Grant) error {
-	all, err := t.Always(g.Agent)
+// keepAlways changes an agent's always grants in an update: some are over, others are new.
+func keepAlways(t *store.Tx, agent string, over func(*store.Grant) bool, more ...store.Grant) error {
+	all, err := t.Always(agent)
 	if err != nil {
 		return err
 	}
-	next := &store.Always{}
-	if all != nil {
-		next.Grants = slices.DeleteFunc(slices.Clone(all.Grants), func(old store.Grant) bool {
-			return old.Tool == g.Tool && old.Target == g.Target || !t.Now.Before(old.Until)
-		})
-	}
-	g.Era = t.Era
-	next.Grants = append(next.Grants, g)
-	next.Grants = next.Grants[max(0, len(next.Grants)-mostAlways):]
-	t.PutAlways(g.Agent, next)
+	left := slices.DeleteFunc(slices.Clone(all.Grants), func(g store.Grant) bool { return over(&g) })
+	left = append(left, more...)
+	t.PutAlways(agent, &store.Always{Grants: left[max(0, len(left)-mostAlways):]})
 	return nil
 }
 
 // Grants lists and ends what lets calls pass without a question.
 type Grants struct{ *shows }
 
-// Granting is what lets calls pass without a question at one moment.
-type Granting struct {
-	Grants []store.Given // those that end last first
-	Now    time.Time     // by the store's clock
-}
-
-// List gives what is granted in all conversations. What somebody gave who may not approve any more covers nothing,
-// and is not listed.
-func (gr *Grants) List(ctx context.Context) (Granting, error) {
+// List gives what is granted in all conversations, those that end last first, and the time by the store's clock. What
+// somebody gave who may not approve any more covers nothing, and is not listed.
+func (gr *Grants) List(ctx context.Context) ([]store.Given, time.Time, error) {
 	all, now, err := gr.o.Store.Grants(ctx)
 	t := gr.terms()
-	all = slices.DeleteFunc(all, func(g store.Given) bool {
-		return !now.Before(g.Until) || !t.uphold(&g.Grant, Ask{Agent: g.Agent})
-	})
+	all = slices.DeleteFunc(all, func(g store.Given) bool { return !t.uphold(&g.Grant, Ask{Agent: g.Agent}) })
 	slices.SortStableFunc(all, func(a, b store.Given) int { return b.Until.Compare(a.Until) })
-	return Granting{all, now}, err
+	return all, now, err
 }
 
 // AllGrants is what Revoke takes for all that there are.
@@ -198,35 +167,29 @@ func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, err
 	case 0:
 		return notFound("No such grant is open. Nothing was changed."), nil
 	case 1:
-		return replied("The grant for %s%s was ended by %s (%s). The next such call asks again.",
-			quote(all[0].Tool), Only(&all[0]), person, a.Via), nil
+		return replied(fmt.Sprintf("The grant for %s%s was ended by %s (%s). The next such call asks again.",
+			quote(all[0].Tool), Only(&all[0]), person, a.Via)), nil
 	}
-	return replied("%d grants were ended by %s (%s).", len(all), person, a.Via), nil
+	return replied(fmt.Sprintf("%d grants were ended by %s (%s).", len(all), person, a.Via)), nil
 }
 
 // end ends a grant, and takes back the yes on its card if no call has used it.
 func (gr *Grants) end(ctx context.Context, g *store.Given) error {
-	onCard := func(c *Card) bool { return c.ID == g.ID && c.State == Allowed }
-	if g.Always { // its card belongs to a conversation
-		if c, _, err := gr.load(ctx, g.ID); err == nil {
-			if err := gr.takeAll(ctx, c.kept.Conversation, "the yes was taken back", onCard, nil); err != nil {
-				return err
-			}
+	this := func(one *store.Grant) bool { return one.ID == g.ID }
+	n, ends := g.Conversation, func(t *store.Tx) error {
+		t.C.EndGrants(this)
+		return nil
+	}
+	if g.Always {
+		ends = func(t *store.Tx) error { return keepAlways(t, g.Agent, this) }
+		if c, _, err := gr.load(ctx, g.ID); err == nil { // its card belongs to a conversation
+			n = c.kept.Conversation
 		}
 	}
-	return gr.takeAll(ctx, g.Conversation, "the yes was taken back", onCard, func(t *store.Tx) error {
-		if !g.Always {
-			t.C.EndGrants(func(one *store.Grant) bool { return one.ID == g.ID })
-			return nil
-		}
-		all, err := t.Always(g.Agent)
-		if err != nil || all == nil {
-			return err
-		}
-		left := slices.DeleteFunc(slices.Clone(all.Grants), func(one store.Grant) bool { return one.ID == g.ID })
-		t.PutAlways(g.Agent, &store.Always{Grants: left})
-		return nil
-	})
+	_, err := gr.takeBack(ctx, n, "the yes was taken back", func(c *Card) bool {
+		return c.ID == g.ID && c.State == Allowed
+	}, ends)
+	return err
 }
 
 // Only says of a grant which calls of its tool it covers; nothing of one that covers them all.
@@ -261,24 +224,27 @@ func Lasts(g *store.Given, now time.Time) string {
 	return text
 }
 
+// mostListed is how many things one message names.
+const mostListed = 20
+
 // list answers `.grants`.
 func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
-	open, err := gr.List(ctx)
+	open, now, err := gr.List(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	if len(open.Grants) == 0 {
+	if len(open) == 0 {
 		return replied("Nothing is granted: every call that needs a person asks."), nil
 	}
 	var b strings.Builder
-	for i := range open.Grants[:min(len(open.Grants), mostListed)] {
-		g := &open.Grants[i]
+	for i := range open[:min(len(open), mostListed)] {
+		g := &open[i]
 		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), Only(g), Holds(g),
-			Lasts(g, open.Now), strings.Join(g.By, ", "))
+			Lasts(g, now), strings.Join(g.By, ", "))
 	}
-	if more := len(open.Grants) - mostListed; more > 0 {
+	if more := len(open) - mostListed; more > 0 {
 		fmt.Fprintf(&b, "… and %d more.\n", more)
 	}
 	b.WriteString(command(via, "revoke <ref>") + " ends one, " + command(via, "revoke all") + " all of them.")
-	return Outcome{Kind: Replied, Text: b.String()}, nil
+	return replied(b.String()), nil
 }

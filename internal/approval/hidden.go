@@ -3,7 +3,6 @@ package approval
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,94 +18,76 @@ const unread = "Your config hides what this call writes, and you have not read i
 // ErrNotHeld says that the call no longer waits in this process, so what was hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")
 
-// readBy is what a person was shown of what the card hides; nil: nothing.
-func (c *Card) readBy(person string) *Reader {
-	if at := slices.IndexFunc(c.Readers, func(r Reader) bool { return r.Person == person }); at >= 0 {
-		return &c.Readers[at]
-	}
-	return nil
-}
-
 // Open shows an approver what a call writes to files, where the config hides it on cards: it is on c then, with
 // secrets still hidden. That it was shown is recorded first. A call that does not wait in this process stays hidden.
 func (cs *cards) Open(ctx context.Context, a Answer, c *Card) error { //nolint:gocritic // a channel's answer
-	keep, err := cs.unhide(&a, c)
-	if keep == nil {
+	keep, err := cs.showBodies(&a, c)
+	if err != nil {
 		return err
 	}
 	return keep(ctx)
 }
 
-// unhide is Open up to where the person has it: then keep is called. It is nil where there was nothing to show.
-func (cs *cards) unhide(a *Answer, c *Card) (keep func(context.Context) error, err error) {
+// showBodies is Open up to where the person has it: then keep is to be called.
+func (cs *cards) showBodies(a *Answer, c *Card) (keep func(context.Context) error, err error) {
 	if c.Ask.Bodies == 0 || cs.o.Bodies == nil {
-		return nil, nil
+		return func(context.Context) error { return nil }, nil
 	}
-	params, err := cs.held(a, c)
-	if err != nil {
-		return nil, err
-	}
-	shown := c.Ask
-	shown.Shown, shown.Hidden = cs.o.Bodies(&c.Ask, params)
-	shown.Bodies = 0
-	return cs.showHidden(a, c, &shown)
+	return cs.showHidden(a, c, func(shown *Ask, params jsontext.Value) {
+		shown.Shown, shown.Hidden = cs.o.Bodies(&c.Ask, params)
+	})
 }
 
 // Reveal shows an approver the params of a card's call as they came, with what redaction hides: they are on c then.
 // That it was shown is recorded first.
 func (cs *cards) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) { //nolint:gocritic // the same
-	params, err := cs.held(&a, c)
-	if err != nil {
-		return nil, err
-	}
-	shown := c.Ask
-	shown.Shown, shown.Hidden, shown.Bodies = params, 0, 0
-	if c.Ask.HeldOnly || redact.HasMask(c.Ask.Tool) { // the client hid something, or the tool's name is a secret
-		shown.Hidden = 1
-	}
-	keep, err := cs.showHidden(&a, c, &shown)
+	keep, err := cs.showHidden(&a, c, func(shown *Ask, params jsontext.Value) {
+		shown.Shown, shown.Hidden = params, 0
+		if c.Ask.HeldOnly || redact.HasMask(c.Ask.Tool) { // the client hid something, or the tool's name is a secret
+			shown.Hidden = 1
+		}
+	})
 	if err == nil {
 		err = keep(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return params, nil
+	return c.Ask.Shown, nil
 }
 
-// held are a call's params as they came, for a person who may allow it.
-func (cs *cards) held(a *Answer, c *Card) (jsontext.Value, error) {
-	if !cs.MayAnswer(a.ID, c) { // who may not allow it need not see it
-		return nil, ErrNotApprover
-	}
+// showHidden records that a person is shown more of a call than its card shows, and puts that on the card they see. Who
+// may not allow the call need not see it. keep notes on the stored card that they were: from then on they can allow it.
+func (cs *cards) showHidden(a *Answer, c *Card,
+	show func(shown *Ask, params jsontext.Value)) (keep func(context.Context) error, err error) {
 	held := cs.waiters.held(c.ID)
-	if len(held) == 0 || held[0].request.Whole == nil {
+	switch {
+	case !cs.MayAnswer(a.ID, c):
+		return nil, ErrNotApprover
+	case len(held) == 0 || held[0].request.Whole == nil:
 		return nil, ErrNotHeld
 	}
-	return held[0].request.Whole, nil
-}
-
-// showHidden records that a person is shown more of a call than its card shows, and puts that on the card they see.
-// keep notes on the stored card that they were: from then on they can allow it.
-func (cs *cards) showHidden(a *Answer, c *Card, shown *Ask) (keep func(context.Context) error, err error) {
 	person, e := cs.terms().people[a.ID], entryFor(record.KindNote, c)
 	e.Note, e.People = "what is hidden in the call was shown", []record.Person{{Name: person, Via: a.Via}}
 	if err := cs.o.Record.Append(e); err != nil {
 		return nil, err
 	}
-	r := Reader{Person: person, Whole: cs.o.Detailed != nil && cs.o.Detailed(shown)}
-	c.Ask = *shown
+	shown := c.Ask
+	shown.Bodies = 0
+	show(&shown, held[0].request.Whole)
+	c.Ask = shown
+	whole := cs.o.Detailed != nil && cs.o.Detailed(&shown)
 	return func(ctx context.Context) error {
-		_, err := cs.change(ctx, c, func(_ *store.Tx, c *Card) error {
-			if before := c.readBy(person); before != nil && (before.Whole || !r.Whole) {
-				return errUnchanged
+		_, err := cs.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
+			if before, read := c.Readers[person]; read && (before || !whole) {
+				return false, nil
 			}
-			c.Readers = append(slices.DeleteFunc(c.Readers, func(one Reader) bool { return one.Person == person }), r)
-			return nil
+			if c.Readers == nil {
+				c.Readers = make(map[string]bool)
+			}
+			c.Readers[person] = whole
+			return true, nil
 		})
-		if errors.Is(err, errUnchanged) {
-			return nil
-		}
 		return err
 	}, nil
 }
@@ -114,16 +95,15 @@ func (cs *cards) showHidden(a *Answer, c *Card, shown *Ask) (keep func(context.C
 // showAll is the outcome of a tap on More: the card with all that may be shown. What was hidden counts as read when
 // the channel says that it has delivered it.
 func (an *answers) showAll(ctx context.Context, a *Answer, c *Card) Outcome {
-	keep, err := an.unhide(a, c)
+	o := Outcome{Kind: Shown, Card: c}
+	keep, err := an.showBodies(a, c)
 	if err != nil {
 		an.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
+		return o
 	}
-	o := Outcome{Kind: Shown, Card: c}
-	if keep != nil {
-		o.delivered = func(ctx context.Context) {
-			if err := keep(ctx); err != nil {
-				an.o.Log.WarnContext(ctx, "that a person was shown what a call writes was not noted", "err", err)
-			}
+	o.delivered = func(ctx context.Context) {
+		if err := keep(ctx); err != nil {
+			an.o.Log.WarnContext(ctx, "that a person was shown what a call writes was not noted", "err", err)
 		}
 	}
 	return o

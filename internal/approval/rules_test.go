@@ -239,6 +239,7 @@ func TestWhatALateYesIsFor(t *testing.T) {
 		between func(r *rig, card *approval.Card)
 		edit    func(*approval.Ask)
 		passes  bool
+		quiet   bool // its caller is told nothing either
 	}{
 		"the same call":             {passes: true},
 		"H28 another digest":        {edit: func(a *approval.Ask) { a.Digest += "0" }},
@@ -273,6 +274,15 @@ func TestWhatALateYesIsFor(t *testing.T) {
 				r.Fatal(err)
 			}
 		}},
+		"the conversation got worse meanwhile": {between: func(r *rig, _ *approval.Card) {
+			err := r.store.Update(r.Context(), talk, func(t *store.Tx) error {
+				t.C.Raise("s", taint.Untrusted, "web_fetch", t.Now)
+				return nil
+			})
+			if err != nil {
+				r.Fatal(err)
+			}
+		}, edit: func(a *approval.Ask) { a.Level = taint.Untrusted }, quiet: true},
 		"its giver may not any more": {between: func(r *rig, card *approval.Card) {
 			if err := r.Configure(approval.Terms{People: []approval.Person{{Name: "alice",
 				IDs: []string{"chat:9"}}}}); err != nil {
@@ -289,6 +299,10 @@ func TestWhatALateYesIsFor(t *testing.T) {
 			}
 			if c.between != nil {
 				c.between(r, card)
+			}
+			told := r.Answered(r.Context(), "default", []string{approval.TicketOf(r.Desk, "default", card)}, 0)
+			if (c.edit == nil || c.quiet) && (len(told) == 1) != c.passes {
+				t.Errorf("its caller is told of %q", told)
 			}
 			again := *q
 			again.ID = "a retry"
@@ -368,13 +382,13 @@ func TestAnAlwaysGrantIsGivenOnThePageForItsAgentAlone(t *testing.T) {
 	card := r.waits(q)
 	for _, days := range []int{0, 31} {
 		o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways),
-			Always: &approval.Always{Days: days}})
+			Scope: approval.Scope{Days: days}})
 		if o.Kind != approval.Misunderstood {
 			t.Errorf("for %d days: %+v", days, o)
 		}
 	}
 	if o := r.answer(approval.Answer{ID: alice, Handle: card.Handle(approval.AllowAlways),
-		Always: &approval.Always{Days: 30}}); o.State != approval.Allowed {
+		Scope: approval.Scope{Days: 30}}); o.State != approval.Allowed {
 		t.Fatalf("%+v", o)
 	}
 	r.claim(q, nil)
@@ -400,8 +414,8 @@ func TestAnAlwaysGrantIsGivenOnThePageForItsAgentAlone(t *testing.T) {
 			t.Errorf("%s: it passes by %q", name, by)
 		}
 	}
-	open, err := r.Grants.List(t.Context())
-	if err != nil || len(open.Grants) != 1 || !open.Grants[0].Always {
+	open, _, err := r.Grants.List(t.Context())
+	if err != nil || len(open) != 1 || !open[0].Always {
 		t.Fatalf("%+v, %v", open, err)
 	}
 	if o := r.types(alice, ".revoke "+card.Ref()); o.Kind != approval.Replied {

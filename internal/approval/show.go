@@ -20,15 +20,7 @@ type shows struct {
 	*cards
 
 	seed  maphash.Seed
-	turns map[string]*[32]sync.Mutex // edits of one copy take turns, so that what is shown last is what is true
-}
-
-func newShows(cs *cards) *shows {
-	s := &shows{cards: cs, seed: maphash.MakeSeed(), turns: make(map[string]*[32]sync.Mutex)}
-	for name := range cs.o.Channels {
-		s.turns[name] = &[32]sync.Mutex{}
-	}
-	return s
+	turns [512]sync.Mutex // edits of one copy take turns, so that what is shown last is what is true
 }
 
 // unshown is why a card is taken back that no person has seen.
@@ -37,9 +29,8 @@ const unshown = "the question could not be shown to anyone"
 // announce records that a card asks, then shows it to people. A card that reaches no one is taken back at once:
 // nothing may wait for it.
 func (sh *shows) announce(ctx context.Context, c *Card, w *waiter) error {
-	sh.waiters.own(c.ID)
 	if err := sh.recordAsked(c); err != nil {
-		_, taking := sh.takeBack(ctx, c, "the record could not be written")
+		_, taking := sh.withdraw(ctx, c, "the record could not be written")
 		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))
 	}
 	showing, cancel := context.WithTimeout(ctx, w.request.showing())
@@ -47,7 +38,7 @@ func (sh *shows) announce(ctx context.Context, c *Card, w *waiter) error {
 	if sh.deliver(showing, c, w) {
 		return nil
 	}
-	taken, err := sh.takeBack(ctx, c, unshown)
+	taken, err := sh.withdraw(ctx, c, unshown)
 	switch {
 	case !taken && err == nil: // someone has answered: it has reached them after all
 		return nil
@@ -124,14 +115,15 @@ func (sh *shows) stranded(c *Card, now time.Time) bool {
 	return !inbox && len(c.Copies) == 0 && len(c.Votes) == 0 && now.Sub(c.Ask.Created) > strandedAfter
 }
 
+// send puts a card into a channel, and keeps where it is. What was answered meanwhile is shown there too.
 func (sh *shows) send(ctx context.Context, name string, c *Card) bool {
 	// A card that is on its way when the desk stops may arrive: it is known then, and says that the gateway has
 	// stopped.
-	ctx, cancel := sh.patience(ctx)
+	sending, cancel := sh.patience(ctx)
 	defer cancel()
 	ref, err := "", errors.New("approval: there is no such channel here")
 	if ch := sh.o.Channels[name]; ch != nil {
-		ref, err = ch.Send(ctx, c)
+		ref, err = ch.Send(sending, c)
 	}
 	if err != nil {
 		sh.o.Log.ErrorContext(ctx, "a card could not be sent", "channel", name, "ref", c.Ref(), "err", err)
@@ -139,61 +131,70 @@ func (sh *shows) send(ctx context.Context, name string, c *Card) bool {
 		sh.note(ctx, record.Entry{Kind: record.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
 		return false
 	}
-	sh.addCopy(ctx, c, Copy{Channel: name, Ref: ref})
-	return true
-}
-
-// addCopy remembers where the card is shown. What was answered while it was being sent is shown there too.
-func (sh *shows) addCopy(ctx context.Context, c *Card, at Copy) {
-	// It is shown by now: that is kept even if the desk stops at this moment.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
 	defer cancel()
-	c, err := sh.change(ctx, c, func(t *store.Tx, c *Card) error {
+	at := Copy{Channel: name, Ref: ref}
+	c, err = sh.change(keeping, c, func(t *store.Tx, c *Card) (bool, error) {
 		at.At = t.Now
 		c.Copies = append(c.Copies, at)
-		return nil
+		return true, nil
 	})
 	switch {
 	case err != nil:
-		sh.o.Log.ErrorContext(ctx, "where a card is shown could not be kept", "channel", at.Channel, "err", err)
+		sh.o.Log.ErrorContext(ctx, "where a card is shown could not be kept", "channel", name, "err", err)
 	case len(c.Votes) > 0 || c.State != Open || sh.ctx.Err() != nil:
 		sh.showCopy(ctx, c.ID, at)
 	}
+	return true
 }
 
-// takeBack ends a card without an answer, unless someone has answered. It reports whether it did.
-func (sh *shows) takeBack(ctx context.Context, c *Card, why string) (bool, error) {
+// withdraw takes a card back, unless someone has answered. It reports whether it did.
+func (sh *shows) withdraw(ctx context.Context, c *Card, why string) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*askSlack)
 	defer cancel()
-	c, err := sh.change(ctx, c, func(t *store.Tx, c *Card) error {
-		if c.State != Open || len(c.Votes) > 0 {
-			return errUnchanged
-		}
-		c.withdraw(why, t.Now)
-		if why == unshown { // it does not count for its agent
-			if _, err := t.Prompted(c.Ask.Agent, -1); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, errUnchanged) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	sh.withdrawn(ctx, c)
-	return true, nil
+	n, err := sh.takeBack(ctx, c.kept.Conversation, why, func(one *Card) bool {
+		return one.ID == c.ID && one.State == Open && len(one.Votes) == 0
+	}, nil)
+	return n > 0, err
 }
 
-// withdrawn records that a card was taken back, and shows it.
-func (sh *shows) withdrawn(ctx context.Context, c *Card) {
-	e := entryFor(record.KindAnswer, c)
-	e.Note = "withdrawn: " + c.reason()
-	sh.note(ctx, e)
-	sh.waiters.wake(c.ID)
-	sh.runFor(ctx, func(ctx context.Context) { sh.showCopies(ctx, c) })
+// takeBack takes back the open cards of a conversation and the yeses that no call has used, of those that are meant,
+// with whatever else changes it. It returns how many these were.
+func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant func(*Card) bool,
+	also func(t *store.Tx) error) (int, error) {
+	var taken []*Card
+	err := sh.o.Store.Update(ctx, n, func(t *store.Tx) error {
+		taken = nil
+		all, err := sh.about(t, "")
+		for _, c := range all {
+			if s := c.at(t.Now); !meant(c) || s != Open && (s != Allowed || c.Used != "") {
+				continue
+			}
+			if why == unshown { // it does not count for its agent
+				_, err = t.Prompted(c.Ask.Agent, -1)
+			}
+			c.withdraw(why, t.Now)
+			if err = errors.Join(err, c.put(t)); err != nil {
+				return err
+			}
+			taken = append(taken, c)
+		}
+		if err == nil && also != nil {
+			err = also(t)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range taken {
+		e := entryFor(record.KindAnswer, c)
+		e.Note = "withdrawn: " + c.reason()
+		sh.note(ctx, e)
+		sh.waiters.wake(c.ID)
+		sh.runFor(ctx, func(ctx context.Context) { sh.showCopies(ctx, c) })
+	}
+	return len(taken), nil
 }
 
 // showCopies brings every copy of a card up to date, on all channels at the same time: a channel that is down does
@@ -216,30 +217,22 @@ func (sh *shows) showCopy(ctx context.Context, id string, at Copy) {
 	if ch == nil {
 		return // another process has that channel
 	}
-	turn := &sh.turns[at.Channel][maphash.String(sh.seed, at.Ref)%32]
+	turn := &sh.turns[maphash.String(sh.seed, at.Channel+" "+at.Ref)%uint64(len(sh.turns))]
 	turn.Lock()
 	defer turn.Unlock()
 	ctx, cancel := sh.patience(ctx)
 	defer cancel()
 	c, now, err := sh.load(ctx, id)
-	if err != nil {
-		sh.o.Log.ErrorContext(ctx, "a card could not be read again; its buttons answer with the truth",
-			"channel", at.Channel, "card", id, "err", err)
-		return
-	}
-	o := c.outcome(now)
-	if o.State == Open && sh.ctx.Err() != nil {
-		o.Text = "The gateway has stopped and the call was denied. "
-		if c.Ask.Unseen {
-			o.Text += "If the agent makes it again, you are asked again."
-		} else {
-			o.Text += "If it is approved before " + c.Until().Format(time.TimeOnly) +
-				" UTC, one identical retry still passes."
+	if err == nil {
+		o := c.outcome(now)
+		if o.State == Open && sh.ctx.Err() != nil {
+			o.Text = c.stopped()
 		}
+		err = ch.Settle(ctx, at.Ref, c, o)
 	}
-	if err := ch.Settle(ctx, at.Ref, c, o); err != nil {
+	if err != nil {
 		sh.o.Log.ErrorContext(ctx, "a card could not be edited; its buttons answer with the truth",
-			"channel", at.Channel, "ref", c.Ref(), "err", err)
+			"channel", at.Channel, "card", id, "err", err)
 	}
 }
 

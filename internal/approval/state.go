@@ -189,6 +189,16 @@ func (c *Card) outcome(now time.Time) Outcome {
 	return o
 }
 
+// stopped says that the gateway stops before the card's time is up.
+func (c *Card) stopped() string {
+	const denied = "The gateway has stopped and the call was denied. "
+	if c.Ask.Unseen {
+		return denied + "If the agent makes it again, you are asked again."
+	}
+	return denied + "If it is approved before " + c.Ask.Until.Format(time.TimeOnly) +
+		" UTC, one identical retry still passes."
+}
+
 // tooLate says that an answer changed nothing, since the card was settled before.
 func (c *Card) tooLate(now time.Time) Outcome {
 	o := c.outcome(now)

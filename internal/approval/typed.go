@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,64 +34,81 @@ func (t *terms) help() string {
 		"A longer yes lasts %d minutes at most.", t.TTL.Minutes(), t.MaxMinutes)
 }
 
-// typed takes a line that someone wrote.
+// typed takes a line that someone wrote, here or into the agent's own chat.
 func (an *answers) typed(ctx context.Context, person string, a *Answer) (Outcome, error) {
 	cmd, err := codes.Parse(a.Text)
-	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok {
-		return misunderstood(nil, syntax.Hint), nil
-	}
-	if errors.Is(err, codes.ErrNotCommand) {
-		return Outcome{Kind: Ignored}, nil
-	}
 	if err != nil {
-		return Outcome{Text: "The line could not be read."}, err
+		return notRead(err, a.Carrier != nil), nil
 	}
-	switch again, err := an.repeated(ctx, cmd.Verb, a); {
+	again, err := an.repeated(ctx, cmd.Verb, a)
+	switch {
 	case err != nil:
 		return Outcome{Text: storeGone}, err
+	case again && a.Carrier != nil:
+		return Outcome{Kind: TooLate, Text: "This message was taken before. Nothing was changed."}, nil
 	case again:
 		return Outcome{}, nil
 	}
 	switch cmd.Verb {
-	case codes.Help:
-		return replied("%s", an.terms().help()), nil
+	case codes.Approve, codes.Deny:
+		return an.withCode(ctx, person, a, &cmd)
 	case codes.Pending:
 		return an.list(ctx, a)
-	case codes.ResetTrust:
-		return an.sources.reset(ctx, person, a.Via, cmd.Session)
-	case codes.Sources:
-		return an.sources.list(ctx, cmd.Session)
 	case codes.Pause:
 		return an.pauses.pause(ctx, person, a.Via, cmd.Agent)
+	case codes.ResetTrust:
+		if by := a.Carrier; by != nil && !by.wroteIn(cmd.Session) {
+			return notFound("This conversation has another reference. One is reset where it is typed, with all 8 " +
+				"characters, or where verifier asks you."), nil
+		}
+		return an.reset(ctx, person, a.Via, cmd.Session)
+	}
+	if a.Carrier != nil {
+		return misunderstood(nil, "That can't be done from this chat. Do it where verifier asks you."), nil
+	}
+	switch cmd.Verb {
+	case codes.Help:
+		return replied(an.terms().help()), nil
+	case codes.Sources:
+		return an.sources(ctx, cmd.Session)
 	case codes.Resume:
 		return an.pauses.resume(ctx, person, a.Via, cmd.Agent)
-	case codes.Pair:
-		return replied("Nothing is being set up here. `verifier setup` shows a code and waits for it."), nil
 	case codes.Grants:
 		return an.grants.list(ctx, a.Via)
 	case codes.Revoke:
-		of := cmd.Grant
-		if of == "" {
-			of = AllGrants
-		}
-		return an.grants.Revoke(ctx, *a, of)
+		return an.grants.Revoke(ctx, *a, cmp.Or(cmd.Grant, AllGrants))
 	}
-	return an.withCode(ctx, person, a, &cmd)
+	return replied("Nothing is being set up here. `verifier setup` shows a code and waits for it."), nil
+}
+
+// notRead says why a line is no command. Through an agent's runtime nobody reads the syntax.
+func notRead(err error, relayed bool) Outcome {
+	if relayed {
+		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+
+			"`.help` lists them where it asks you.")
+	}
+	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok {
+		return misunderstood(nil, syntax.Hint)
+	}
+	return Outcome{Kind: Ignored}
 }
 
 // keepMessages is for how long a message is not taken again. Telegram keeps what was not confirmed for a day.
-const keepMessages = 25 * hour
+const keepMessages = 25 * time.Hour
 
-// repeated reports whether a platform brings a message for the second time, in whichever process, and its line lets
-// more pass: that must not happen again when something else was said or read since. Any other line does no harm
-// twice, and the first time may have failed.
+// repeated reports whether a message comes for the second time, in whichever process. What a runtime carries is not
+// taken twice: an eavesdropper could send it again, when a conversation has been tainted since. A platform may bring a
+// line twice, and then one that lets more pass must not do so again when something else was said since. Any other line
+// does no harm twice, and the first time may have failed.
 func (an *answers) repeated(ctx context.Context, verb codes.Verb, a *Answer) (bool, error) {
-	weakens := verb == codes.Approve || verb == codes.Resume || verb == codes.ResetTrust
-	if a.Message == "" || !weakens {
+	name, keep := "message:"+a.Via+":"+a.Message, keepMessages
+	if by := a.Carrier; by != nil {
+		name, keep = "relay:"+by.Conversation.Client+":"+by.Request, by.Keep
+	} else if a.Message == "" || verb != codes.Approve && verb != codes.Resume && verb != codes.ResetTrust {
 		return false, nil
 	}
-	n, err := an.o.Store.Count(ctx, "message:"+a.Via+":"+a.Message, keepMessages, true)
-	return n > 1, err
+	n, err := an.o.Store.Count(ctx, name, keep, true)
+	return n != 1, err
 }
 
 // command is a line as it is typed where someone looks: in a shell it is the program's own.
@@ -101,22 +119,32 @@ func command(via, line string) string {
 	return "`." + line + "`"
 }
 
-// withCode takes `.approve` and `.deny`.
+// withCode takes `.approve` and `.deny`. The fifth wrong code locks the person out of it, and everyone who may approve
+// gets a notice: someone may be guessing.
 func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *codes.Command) (Outcome, error) {
-	ttl, tries := an.terms().TTL, "tries:"+person
-	n, err := an.o.Store.Count(ctx, tries, ttl, false)
+	ttl := an.terms().TTL
+	wrong := func(more bool) (int, error) { return an.o.Store.Count(ctx, "tries:"+person, ttl, more) }
+	n, err := wrong(false)
+	var c *Card
+	if err == nil && n < maxTries {
+		c, _, err = an.byCode(ctx, cmd.Code)
+		// a card that its carrier may not answer looks like none, so that guessing tells nothing
+		if errors.Is(err, store.ErrGone) || err == nil && a.Carrier != nil && !a.Carrier.carries(c) {
+			c = nil
+			n, err = wrong(true)
+			if err == nil && n == maxTries {
+				an.lock(ctx, person, a.Via, ttl)
+			}
+		}
+	}
 	switch {
 	case err != nil:
 		return Outcome{Text: storeGone}, err
-	case n >= maxTries:
-		return locked, nil
-	}
-	c, err := an.byCode(ctx, cmd.Code, a.Carrier)
-	if err != nil {
-		return Outcome{Text: storeGone}, err
-	}
-	if c == nil {
-		return an.missed(ctx, person, a.Via)
+	case c == nil && n < maxTries:
+		return notFound(fmt.Sprintf("No question has this code. %d tries left.", maxTries-n)), nil
+	case c == nil:
+		return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; " +
+			"buttons and references still work."}, nil
 	}
 	vote := *a
 	vote.Text, vote.code, vote.Reason, vote.Allow = "", cmd.Code, cmd.Reason, cmd.Verb == codes.Approve
@@ -134,47 +162,12 @@ func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *
 	return an.count(ctx, person, c, &vote)
 }
 
-// byCode is the card behind a code; nil if there is none, or none that its carrier may answer. Both look the same, so
-// that guessing tells nothing.
-func (an *answers) byCode(ctx context.Context, code string, by *Carrier) (*Card, error) {
-	k, _, err := an.o.Store.Card(ctx, code)
-	if errors.Is(err, store.ErrGone) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := an.open(k)
-	if err != nil || by != nil && !by.carries(c) {
-		return nil, err
-	}
-	return c, nil
-}
-
-var locked = Outcome{
-	Kind: Locked,
-	Text: "Too many wrong codes. Typed answers are locked for you for a while; buttons and references still work.",
-}
-
-// missed counts a wrong code. The fifth locks the person out, and everyone who may approve gets a notice: someone may
-// be guessing.
-func (an *answers) missed(ctx context.Context, person, via string) (Outcome, error) {
-	ttl := an.terms().TTL
-	tries, err := an.o.Store.Count(ctx, "tries:"+person, ttl, true)
-	if err != nil {
-		return Outcome{Text: storeGone}, err
-	}
-	if tries < maxTries {
-		return notFound("No question has this code. %d tries left.", maxTries-tries), nil
-	}
-	if tries == maxTries {
-		text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
-			person, maxTries, via, person, ttl.Minutes())
-		an.note(ctx, record.Entry{Kind: record.KindLock, People: []record.Person{{Name: person, Via: via}}, Note: text})
-		an.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
-		an.Tell(ctx, text)
-	}
-	return locked, nil
+func (an *answers) lock(ctx context.Context, person, via string, ttl time.Duration) {
+	text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
+		person, maxTries, via, person, ttl.Minutes())
+	an.note(ctx, record.Entry{Kind: record.KindLock, People: []record.Person{{Name: person, Via: via}}, Note: text})
+	an.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
+	an.Tell(ctx, text)
 }
 
 // approveAll allows the open cards of a conversation that were delivered to the person in an earlier second than they
@@ -195,38 +188,34 @@ func (an *answers) approveAll(ctx context.Context, person string, named *Card, a
 	if len(open) <= 1 {
 		return an.count(ctx, person, named, a)
 	}
-	var allowed, skipped []string
-	var out Outcome
+	allowed, skipped, out := []string{}, "", misunderstood(named, "")
 	for _, c := range open {
 		line := "\n• " + c.Ref() + " " + an.o.Head(&c.Ask)
-		if c.Ask.Marked || !an.o.inFull(c) {
-			skipped = append(skipped, line)
-			continue
-		}
-		one := *a
-		if c.ID != named.ID {
-			one.code = ""
-		}
-		counted, err := an.count(ctx, person, c, &one)
-		if err != nil {
-			return counted, err
+		counted := Outcome{}
+		if !c.Ask.Marked && an.o.inFull(c) {
+			one := *a
+			if c.ID != named.ID {
+				one.code = ""
+			}
+			if counted, err = an.count(ctx, person, c, &one); err != nil {
+				return counted, err
+			}
 		}
 		if counted.Kind != Counted {
-			skipped = append(skipped, line)
+			skipped += line
 			continue
 		}
-		if allowed = append(allowed, line); out.Card == nil || c.ID == named.ID {
+		if allowed = append(allowed, line); len(allowed) == 1 || c.ID == named.ID {
 			out = counted
 		}
 	}
-	text := "Your yes is for " + Count(len(allowed), "call", "calls") + ":" + strings.Join(allowed, "")
-	if len(allowed) == 0 {
-		out, text = misunderstood(named, ""), "Nothing was approved."
+	out.Text = "Nothing was approved."
+	if len(allowed) > 0 {
+		out.Text = "Your yes is for " + Count(len(allowed), "call", "calls") + ":" + strings.Join(allowed, "")
 	}
-	if len(skipped) > 0 {
-		text += "\nNot answered by this, look at each:" + strings.Join(skipped, "")
+	if skipped != "" {
+		out.Text += "\nNot answered by this, look at each:" + skipped
 	}
-	out.Text = text
 	return out, nil
 }
 
@@ -250,32 +239,33 @@ func (an *answers) list(ctx context.Context, a *Answer) (Outcome, error) {
 		return Outcome{Text: storeGone}, err
 	}
 	relayed := a.Carrier != nil
-	open = slices.DeleteFunc(open, func(c *Card) bool {
-		return relayed && !a.Carrier.carries(c) || !relayed && !an.shownIn(c, a.Via)
-	})
-	an.pauses.hear(ctx)
 	var lines []string
-	if paused := an.pauses.Text(); relayed && paused != "" {
+	if paused := an.pauses.Text(ctx); relayed && paused != "" {
 		lines = append(lines, "Agents are paused. That is lifted where verifier asks you.")
 	} else if paused != "" {
 		lines = append(lines, paused)
 	}
+	waiting := false
 	for _, c := range open {
-		line := c.Ref() + "  " + quote(c.Ask.Tool)
-		if !relayed {
-			line += "  .approve " + c.TypedTool() + " " + c.Code
+		switch {
+		case relayed && a.Carrier.carries(c):
+			lines = append(lines, c.Ref()+"  "+quote(c.Ask.Tool))
+		case !relayed && an.shownIn(c, a.Via):
+			lines = append(lines, c.Ref()+"  "+quote(c.Ask.Tool)+"  .approve "+c.TypedTool()+" "+c.Code)
+		default:
+			continue
 		}
-		lines = append(lines, line)
+		waiting = true
 	}
-	if len(open) == 0 {
+	if !waiting {
 		lines = append(lines, "Nothing is waiting.")
 	} else if relayed {
 		lines = append(lines, "The codes are where verifier asked you.")
 	}
-	if given, err := an.grants.List(ctx); err == nil && len(given.Grants) > 0 && !relayed {
-		lines = append(lines, Count(len(given.Grants), "grant is", "grants are")+" open. `.grants` lists them.")
+	if given, _, err := an.grants.List(ctx); err == nil && len(given) > 0 && !relayed {
+		lines = append(lines, Count(len(given), "grant is", "grants are")+" open. `.grants` lists them.")
 	}
-	return replied("%s", strings.Join(lines, "\n")), nil
+	return replied(strings.Join(lines, "\n")), nil
 }
 
 // Carrier is an agent's runtime that passed on what someone typed into its own chat. It is nearer to the agent than
@@ -292,35 +282,9 @@ func (c *Carrier) carries(card *Card) bool {
 	return card.Ask.Conversation.Client == c.Conversation.Client
 }
 
-// relayed takes a line that a runtime carried.
-func (an *answers) relayed(ctx context.Context, person string, a *Answer) (Outcome, error) {
-	cmd, err := codes.Parse(a.Text)
-	if err != nil {
-		const text = "That is not a command as verifier knows them. Nothing was changed; " +
-			"`.help` lists them where it asks you."
-		return misunderstood(nil, text), nil //nolint:nilerr // the person reads it
-	}
-	n, err := an.o.Store.Count(ctx, "relay:"+a.Carrier.Conversation.Client+":"+a.Carrier.Request, a.Carrier.Keep, true)
-	switch {
-	case err != nil:
-		return Outcome{Text: storeGone}, err
-	case n != 1: // an eavesdropper could send it again, when a conversation has been tainted since
-		return Outcome{Kind: TooLate, Text: "This message was taken before. Nothing was changed."}, nil
-	}
-	switch cmd.Verb {
-	case codes.Approve, codes.Deny:
-		return an.withCode(ctx, person, a, &cmd)
-	case codes.Pending:
-		return an.list(ctx, a)
-	case codes.ResetTrust: // of the conversation in which it was typed, and of no other: a reset needs no code
-		own := a.Carrier.Conversation
-		if len(cmd.Session) < len(own.Ref()) || !strings.HasPrefix(own.Hash(), strings.ToLower(cmd.Session)) {
-			return notFound("This conversation has another reference. One is reset where it is typed, with all 8 " +
-				"characters, or where verifier asks you."), nil
-		}
-		return an.sources.reset(ctx, person, a.Via, own.Ref())
-	case codes.Pause:
-		return an.pauses.pause(ctx, person, a.Via, cmd.Agent)
-	}
-	return misunderstood(nil, "That can't be done from this chat. Do it where verifier asks you."), nil
+// wroteIn reports whether a reference is that of the conversation in which the line was typed, in full: a reset needs
+// no code.
+func (c *Carrier) wroteIn(ref string) bool {
+	own := c.Conversation
+	return len(ref) >= len(own.Ref()) && strings.HasPrefix(own.Hash(), strings.ToLower(ref))
 }

@@ -1,0 +1,168 @@
+package approval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
+)
+
+// Pauses are the owner's pauses of agents. What binds a call is read in the update that allows it.
+type Pauses struct{ *shows }
+
+// binds reports whether one of the pauses binds an agent's calls. Calls that name no agent are bound by any.
+func binds(all []store.Pause, agent string) bool {
+	return slices.ContainsFunc(all, func(p store.Pause) bool {
+		return p.On && (p.Agent == "" || agent == "" || strings.EqualFold(p.Agent, agent))
+	})
+}
+
+// List gives the pauses that hold.
+func (ps *Pauses) List(ctx context.Context) ([]store.Pause, error) { return ps.o.Store.Pauses(ctx) }
+
+// Text says what is paused and by whom; nothing if nothing is.
+func (ps *Pauses) Text(ctx context.Context) string {
+	all, err := ps.List(ctx)
+	if err != nil {
+		return "The store can't be reached, so we don't know which agents are paused."
+	}
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, fmt.Sprintf("PAUSED: %s, by %s since %s UTC. `.resume` lifts it.",
+			whom(ps.o.Hide(p.Agent)), p.By, p.At.UTC().Format(time.DateTime)))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// pause stops an agent, or all: nothing but what is harmless passes from now on, in every process that shares the
+// store.
+func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
+	err := ps.o.Store.Pause(ctx, store.Pause{Agent: agent, On: true, By: person, At: time.Now()})
+	ps.pauseWaits(ctx)
+	if err != nil {
+		return Outcome{Text: "The store can't be reached. The pause may not hold everywhere; say it again."}, err
+	}
+	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.",
+		whom(ps.o.Hide(agent)), person, via)
+	ps.note(ctx, spoken(record.KindPause, person, via, agent))
+	ps.o.Log.WarnContext(ctx, text)
+	ps.Tell(ctx, text)
+	return replied(text), nil
+}
+
+// resume lifts what binds an agent, or all, and lets it ask again. It is recorded first: what can't be recorded is
+// not lifted.
+func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
+	if err := ps.o.Record.Append(spoken(record.KindResume, person, via, agent)); err != nil {
+		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
+	}
+	err := ps.o.Store.Pause(ctx, store.Pause{Agent: agent, By: person, At: time.Now()})
+	if err == nil {
+		err = ps.o.Store.Forgive(ctx, agent)
+	}
+	all, errRead := ps.List(ctx)
+	if err = errors.Join(err, errRead); err != nil {
+		return Outcome{Text: "The store can't be reached. The pause may still hold; say it again."}, err
+	}
+	text := fmt.Sprintf("%s resumed by %s (%s).", whom(ps.o.Hide(agent)), person, via)
+	if agent != "" && binds(all, agent) {
+		text += " A pause of all agents still holds; `.resume` lifts it."
+	}
+	ps.Tell(ctx, text)
+	return replied(text), nil
+}
+
+func spoken(kind record.Kind, person, via, agent string) record.Entry {
+	by := []record.Person{{Name: person, Via: via, At: time.Now().UTC()}}
+	return record.Entry{Kind: kind, Agent: agent, Note: whom(agent), People: by}
+}
+
+func whom(agent string) string {
+	if agent == "" {
+		return "All agents"
+	}
+	return "The agent " + quote(agent)
+}
+
+// Sources is a conversation by its short name, with what made it worse. store.ErrUnknown and store.ErrAmbiguous say
+// that it was not found.
+func (c *core) Sources(ctx context.Context, ref string) (store.Conversation, error) {
+	n, err := c.o.Store.Find(ctx, ref)
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	return c.o.Store.Look(ctx, n)
+}
+
+// noConversation says why none was found by a reference.
+func (an *answers) noConversation(ref string, err error) (Outcome, error) {
+	switch {
+	case errors.Is(err, store.ErrUnknown):
+		return notFound("No conversation has the reference " + quote(an.o.Hide(ref)) + "."), nil
+	case errors.Is(err, store.ErrAmbiguous):
+		return notFound("Several conversations begin with " + quote(an.o.Hide(ref)) + ". Write more of it."), nil
+	}
+	return Outcome{Text: storeGone}, err
+}
+
+// sources answers `.sources`: what made the conversation worse, the last first.
+func (an *answers) sources(ctx context.Context, ref string) (Outcome, error) {
+	if ref == "" {
+		return misunderstood(nil, "Add the reference from a card: it lists what came into that conversation."), nil
+	}
+	c, err := an.Sources(ctx, ref)
+	if err != nil {
+		return an.noConversation(ref, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is at %s.", c.Ref(), c.Worst())
+	if !c.Reset.IsZero() {
+		fmt.Fprintf(&b, " Its owner reset it at %s UTC.", c.Reset.UTC().Format(time.DateTime))
+	}
+	for _, cause := range slices.Backward(c.Causes) {
+		fmt.Fprintf(&b, "\n%s  %s  at %s UTC", quote(cause.What), cause.Level, cause.At.UTC().Format(time.DateTime))
+	}
+	if len(c.Causes) == 0 {
+		b.WriteString("\nNothing made it worse.")
+	}
+	return replied(b.String()), nil
+}
+
+// reset forgets at the owner's word what a conversation has read, ends its grants and takes back its open cards. With
+// the reference of files that were written unseen it says that the owner has looked at those.
+func (an *answers) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
+	e := record.Entry{Kind: record.KindReset, People: []record.Person{{Name: person, Via: via, At: time.Now().UTC()}}}
+	cleared, err := an.o.Store.ClearUnseen(ctx, ref)
+	switch {
+	case err != nil:
+		return Outcome{Text: storeGone}, err
+	case cleared:
+		e.Ref, e.Note = strings.ToUpper(ref), "the files that were written unseen were looked at"
+		an.note(ctx, e)
+		return replied("Noted: you have looked at the files. Builds and tests pass again."), nil
+	case an.o.NoReset != nil && an.o.NoReset():
+		return misunderstood(nil, "The profile strict never lowers a level. Start a new session instead."), nil
+	}
+	n, err := an.o.Store.Find(ctx, ref)
+	if err == nil {
+		all := func(*Card) bool { return true }
+		_, err = an.takeBack(ctx, n, "the owner reset the conversation", all, func(t *store.Tx) error {
+			t.C.Forget(t.Now)
+			n = t.C.Name
+			return nil
+		})
+	}
+	if err != nil {
+		return an.noConversation(ref, err)
+	}
+	e.Client, e.Session, e.Ref = n.Client, n.Key, n.Ref()
+	an.note(ctx, e)
+	return replied(fmt.Sprintf("The taint of %s is forgotten, its grants have ended and its open questions are "+
+		"withdrawn. What the agent read is still in its context.", n.Ref())), nil
+}

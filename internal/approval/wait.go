@@ -1,0 +1,211 @@
+package approval
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/internal/store"
+)
+
+// waiters are those who wait in this process, by the cards they wait for.
+type waiters struct {
+	mu     sync.Mutex
+	byCard map[string][]*waiter
+}
+
+// waiter is someone who waits for cards to close.
+type waiter struct {
+	request *Request // nil: a caller that asks about late answers
+	card    string   // which asks about the request; empty: it waits for others to close
+	woken   chan struct{}
+	paused  atomic.Bool          // the owner paused the agent
+	edit    atomic.Pointer[Edit] // what a person made of the call
+}
+
+func newWaiter(r *Request) *waiter { return &waiter{request: r, woken: make(chan struct{}, 1)} }
+
+func (w *waiter) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default: // a wake is already waiting to be seen
+	}
+}
+
+// add has someone wait for cards until the returned function is called.
+func (w *waiters) add(one *waiter, ids ...string) (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		w.byCard[id] = append(w.byCard[id], one)
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, id := range ids {
+			w.byCard[id] = slices.DeleteFunc(w.byCard[id], func(other *waiter) bool { return other == one })
+			if len(w.byCard[id]) == 0 {
+				delete(w.byCard, id)
+			}
+		}
+	}
+}
+
+// held are the requests that a card asks about and that wait here, the earliest first.
+func (w *waiters) held(id string) []*waiter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.byCard[id]), func(one *waiter) bool { return one.card != id })
+}
+
+// ids are the cards for which someone waits.
+func (w *waiters) ids() (ids []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.byCard {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// wake wakes those who wait for a card that has closed.
+func (w *waiters) wake(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.byCard[id] {
+		one.wake()
+	}
+}
+
+// pause ends the waits of the agents that a pause binds.
+func (w *waiters) pause(all []store.Pause) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, held := range w.byCard {
+		for _, one := range held {
+			if one.request != nil && binds(all, one.request.Ask.Agent) {
+				one.paused.Store(true)
+				one.wake()
+			}
+		}
+	}
+}
+
+// watch hears from the store of cards that any process has closed, and of pauses. It is a hint: look finds what it
+// misses.
+func (sh *shows) watch() {
+	err := sh.o.Store.Watch(sh.ctx, func(what string) {
+		if id, ok := strings.CutPrefix(what, "card "); ok {
+			sh.waiters.wake(id)
+		} else if what == "pause" {
+			sh.pauseWaits(sh.ctx)
+		}
+	})
+	if err != nil && sh.ctx.Err() == nil {
+		sh.o.Log.Error("wake-ups from the store have stopped; answers are found by polling", "err", err)
+	}
+}
+
+// pauseWaits ends the waits of paused agents.
+func (sh *shows) pauseWaits(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	all, err := sh.o.Store.Pauses(ctx)
+	if err != nil && ctx.Err() == nil {
+		sh.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
+	}
+	if len(all) > 0 {
+		sh.waiters.pause(all)
+	}
+}
+
+// idleLooks is how seldom it is looked while no one waits here: then there are only cards that others left behind.
+const idleLooks = 10
+
+// look looks at what waits, every so often: it wakes those whose wake-up was lost, ends the waits of paused agents,
+// and says of cards that they have expired, also of those that another process has put up and that is gone. When the
+// desk stops, the cards for which calls wait here say so.
+func (sh *shows) look() {
+	tick := time.NewTicker(sh.o.Poll)
+	defer tick.Stop()
+	open := map[string]time.Time{}
+	for n := 0; ; n++ {
+		select {
+		case <-tick.C:
+		case <-sh.ctx.Done():
+			for _, id := range sh.waiters.ids() {
+				sh.run(func() { sh.showStopped(id) })
+			}
+			return
+		}
+		if len(open) > 0 || n%idleLooks == 0 || len(sh.waiters.ids()) > 0 {
+			sh.survive(func() { open = sh.lookOnce(open) })
+		}
+	}
+}
+
+// lookOnce returns the open cards, with the time when each ends.
+func (sh *shows) lookOnce(before map[string]time.Time) map[string]time.Time {
+	ctx, cancel := context.WithTimeout(sh.ctx, sh.o.Poll)
+	defer cancel()
+	sh.pauseWaits(ctx)
+	listed, now, err := sh.o.Store.Open(ctx)
+	if err != nil {
+		return before // the store's faults are reported where a call meets them
+	}
+	open := make(map[string]time.Time, len(listed))
+	for _, o := range listed {
+		if before[o.ID] = o.Until; now.Before(o.Until) {
+			open[o.ID] = o.Until
+		}
+	}
+	for id, until := range before {
+		if !now.Before(until) {
+			sh.run(func() { sh.expire(id) })
+		}
+	}
+	for _, id := range sh.waiters.ids() {
+		if _, waits := open[id]; !waits {
+			sh.waiters.wake(id)
+		}
+	}
+	return open
+}
+
+// expire records that no one has answered a card, and shows it, in one process.
+func (sh *shows) expire(id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(sh.ctx), stopDeadline)
+	defer cancel()
+	c, now, err := sh.load(ctx, id)
+	if err != nil || c.State != Open || c.at(now) != Expired {
+		return
+	}
+	c, err = sh.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
+		if c.State != Open {
+			return false, nil
+		}
+		c.settle(Expired, c.Ask.Until.Add(noHolds))
+		return true, nil
+	})
+	if c == nil || err != nil {
+		return
+	}
+	e := entryFor(record.KindAnswer, c)
+	e.Note = "expired without an answer"
+	sh.note(ctx, e)
+	sh.o.Observe(Event{Kind: EventExpired})
+	sh.showCopies(ctx, c)
+}
+
+// showStopped says on a card that the desk stops before its time is up.
+func (sh *shows) showStopped(id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(sh.ctx), stopDeadline)
+	defer cancel()
+	if c, now, err := sh.load(ctx, id); err == nil && c.at(now) == Open && len(sh.waiters.held(id)) > 0 {
+		sh.showCopies(ctx, c)
+	}
+}
