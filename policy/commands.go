@@ -30,14 +30,13 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	})
 	for i := range s.args {
 		a := &s.args[i]
-		top := a.path == topOf(a.path)
 		if directoryParams[a.name] || idleParams[a.name] {
-			plain = plain && top
+			plain = plain && a.top
 			continue
 		}
 		text := a.value[:max(0, min(len(a.value), left))]
 		left -= len(text) + 1
-		whole := commandParams[a.name] && top && a.isText
+		whole := commandParams[a.name] && a.top && a.isText
 		plain = plain && whole
 		switch {
 		case left < 0 && text == "":
@@ -124,13 +123,10 @@ func polls(s *said) bool {
 var codingAgents = map[string]bool{"claude-code": true, "codex": true, "gemini": true, "opencode": true}
 
 // agentAsks says why a call of a coding agent asks at every level, as a sentence; "" where it does not.
-func (p *Policy) agentAsks(pl *Plan, s *said) string {
+func (pl *Plan) agentAsks() string {
 	switch {
-	case fileWriters[pl.rule.name]:
-		if slices.ContainsFunc(s.files, func(name string) bool {
-			rest, home := inHome(s.resolve(name))
-			return s.isOutside(name) && (!home || !isBelowAny(strings.ToLower(rest), notes))
-		}) {
+	case pl.rule.writes:
+		if pl.named.outside {
 			return "This writes a file outside the workspace."
 		}
 	case pl.Line == nil:
@@ -138,45 +134,61 @@ func (p *Policy) agentAsks(pl *Plan, s *said) string {
 		return "This reads a place where secrets are kept."
 	case pl.Line.Joined && pl.Line.Network:
 		return "This joins what comes from the network with another command."
-	case p.asks.of(pl.Line) != nil:
-		return "`" + strings.Join(p.asks.of(pl.Line), " ") + "` is a command that you are asked about each time."
-	case pl.Line.Effect != command.Look && s.outside(pl.Line) != "":
+	case pl.named.asked != "":
+		return "`" + pl.named.asked + "` is a command that you are asked about each time."
+	case pl.named.away:
 		return "This command names files outside the workspace."
 	}
 	return ""
 }
 
-// beginnings are the beginnings of commands, by their programs.
-type beginnings map[string][][]string
-
-func beginningsOf(entries []string) beginnings {
-	out := beginnings{}
-	for _, e := range entries {
-		if words := strings.Fields(e); len(words) > 0 {
-			out[words[0]] = append(out[words[0]], words)
-		}
-	}
-	return out
+// beginnings are the beginnings of commands, by their programs, with the list that each is on.
+type beginnings map[string][]struct {
+	words []string
+	list  string
 }
 
-// of is the first of them with which one of the commands of a line begins; nil where none does.
-func (b beginnings) of(line *command.Line) []string {
-	for _, words := range line.Commands {
-		if len(words) == 0 {
-			continue
-		}
-		name := program(words[0])
-		all := b[name]
-		if at := strings.IndexByte(name, '.'); at > 0 { // mkfs.ext4
-			all = slices.Concat(all, b[name[:at]])
-		}
-		for _, begin := range all {
-			if len(words) >= len(begin) && slices.Equal(words[1:len(begin)], begin[1:]) {
-				return begin
-			}
+func (b beginnings) add(list string, entries []string) {
+	for _, e := range entries {
+		if words := strings.Fields(e); len(words) > 0 {
+			b[words[0]] = append(b[words[0]], struct {
+				words []string
+				list  string
+			}{words, list})
 		}
 	}
-	return nil
+}
+
+// mark notes on which lists a command is, and whether it shows the environment: printenv, or an env that names no
+// command.
+func (b beginnings) mark(n *named, words []string) {
+	name, does, sets := program(words[0]), false, false
+	for _, w := range words[1:] {
+		is := !strings.HasPrefix(w, "-")
+		does, sets = does || is && !strings.Contains(w, "="), sets || is
+	}
+	if name == "printenv" || name == "env" && !does {
+		n.secret = ofCommands
+	}
+	all := b[name]
+	if at := strings.IndexByte(name, '.'); at > 0 { // mkfs.ext4
+		all = slices.Concat(all, b[name[:at]])
+	}
+	for _, begin := range all {
+		if len(words) < len(begin.words) || !slices.Equal(words[1:len(begin.words)], begin.words[1:]) {
+			continue
+		}
+		switch begin.list {
+		case askCommands:
+			n.asked = cmp.Or(n.asked, strings.Join(begin.words, " "))
+		case "deletes":
+			n.deletes = true
+		case "agents":
+			n.agent = true
+		case "obeys its input":
+			n.obeys = n.obeys || !sets
+		}
+	}
 }
 
 // program is the name of a program, as it is called on all systems.
@@ -188,21 +200,6 @@ func program(word string) string {
 }
 
 var (
-	deleting = beginningsOf(lists["deletes"])
-	starting = beginningsOf(lists["agents"])
-	obeying  = setOf("obeys its input")
-	notes    = lists["notes"]
-)
-
-// obeysInput reports whether a command starts a program that obeys what is typed into it: python, bash -i.
-func obeysInput(line *command.Line) bool {
-	return slices.ContainsFunc(line.Commands, func(words []string) bool {
-		return len(words) > 0 && obeying[program(words[0])] &&
-			!slices.ContainsFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") })
-	})
-}
-
-var (
 	settingsPaths     = setOf("settings")
 	settingsInCommand = setOf("settings in commands")
 )
@@ -210,12 +207,11 @@ var (
 // turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names
 // where an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
 func (pl *Plan) turnsOff(s *said) bool {
-	names := func(name string) bool { return isSettings(s.resolve(name)) }
 	switch {
 	case pl.Line != nil:
-		return pl.Line.Effect != command.Look && (starting.of(pl.Line) != nil || namesSettings(pl.Line, s.ground))
-	case fileWriters[pl.rule.name]:
-		return slices.ContainsFunc(s.files, names)
+		return pl.Line.Effect != command.Look && (pl.named.settings || pl.named.agent)
+	case pl.rule.writes:
+		return pl.named.settings
 	case pl.rule.known:
 		return false
 	}
@@ -226,11 +222,12 @@ func (pl *Plan) turnsOff(s *said) bool {
 		}
 		if commandParams[a.name] {
 			line, at := command.Read(a.value), s.ground
-			if at.in(&line); starting.of(&line) != nil || namesSettings(&line, at) {
+			at.in(&line)
+			if n := pl.policy.namedBy(&line, &at); n.agent || n.settings {
 				return true
 			}
 		}
-		return names(a.value) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings)
+		return isSettings(s.resolve(a.value)) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings)
 	})
 }
 
@@ -256,20 +253,17 @@ func isSettings(name string) bool {
 	return last == "verifier-hook" || last == "verifier" && (above == "bin" || above == "sbin")
 }
 
-// namesSettings reports whether a command names such a place: the agent's workspace and media in OpenClaw's directory
-// are none.
-func namesSettings(line *command.Line, at ground) bool {
-	names := func(word string) bool {
-		for part := range strings.SplitSeq(word, "/") {
-			if !settingsInCommand[strings.ToLower(part)] {
-				continue
-			}
-			rest, home := inHome(at.resolve(word))
-			if part != ".openclaw" || !home || !isBelowAny(strings.ToLower(rest), noSecrets) && !at.holds(word) {
-				return true
-			}
+// isSettingsWord reports whether a word of a command names such a place: the agent's workspace and media in OpenClaw's
+// directory are none.
+func (g *ground) isSettingsWord(word string) bool {
+	for part := range strings.SplitSeq(word, "/") {
+		if !settingsInCommand[strings.ToLower(part)] {
+			continue
 		}
-		return false
+		p := g.place(word)
+		if part != ".openclaw" || !p.home || !p.inside && !isBelowAny(p.rest, noSecrets) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(line.Words, names) || names(at.belowWorkspace())
+	return false
 }

@@ -51,6 +51,10 @@ type TaintPolicy struct {
 	Untrusted *taint.Mode `yaml:"untrusted"`
 }
 
+func (t *TaintPolicy) byLevel() [taint.Levels]*taint.Mode {
+	return [taint.Levels]*taint.Mode{t.System, t.Owner, t.Local, t.Shared, t.External, t.Untrusted}
+}
+
 // Override is a mode by level for one tool. Any is for each level that is not named.
 type Override struct {
 	Any         *taint.Mode `yaml:"*"`
@@ -67,6 +71,58 @@ type Trust struct {
 	Directories []string `yaml:"directories"`
 	// Rules say what calls bring in, by their arguments.
 	Rules []TrustRule `yaml:"rules"`
+}
+
+// TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
+// rule that fits counts, the owner's before the shipped ones.
+type TrustRule struct {
+	// Tool is whose calls it is about.
+	Tool string `yaml:"tool"`
+	// Host is that of the address: wiki.example, or *.example for all below it.
+	Host string `yaml:"host"`
+	// Path is a file, or a directory and all below it.
+	Path string `yaml:"path"`
+	// Level is what the call brings in.
+	Level *taint.Level `yaml:"level"`
+}
+
+// MCP is the part of the policy about servers of tools that speak the Model Context Protocol.
+type MCP struct {
+	// Servers are those that the owner says something of, by the names that the owner calls them.
+	Servers map[string]Server `yaml:"servers"`
+}
+
+// Server is what the owner says of a server of tools.
+type Server struct {
+	// Trust is the level of what all its tools return, and its resources and prompts. Nil: as the shipped table has it,
+	// else untrusted. trust.tools says it for one tool.
+	Trust *taint.Level `yaml:"trust"`
+	// Annotations says that the server is believed where it says that a tool only reads.
+	Annotations bool `yaml:"annotations"`
+}
+
+// Tool is what the owner says a tool does: the third table, beside what its answers are worth and at which level it may
+// be called. What is left out stays as the shipped table has it; of a tool that is not in it, source and sink.
+type Tool struct {
+	// Source says whether its answers hold what others wrote. False counts as
+	// local; true as untrusted, unless trust.tools says which level it is.
+	Source *bool `yaml:"source"`
+	// Sink says whether it acts outside or changes anything.
+	Sink *bool `yaml:"sink"`
+	// Destinations are the params that say where it goes, whom it reaches, or
+	// which thing it gives away. An empty list is none; nil is unknown.
+	Destinations []string `yaml:"destinations"`
+	// Destructive says that it can't be undone, as a payment can't: it is always asked about where it acts for a
+	// tainted conversation, each time.
+	Destructive *bool `yaml:"destructive"`
+	// Secret says that it bears secrets: it is never covered by a lasting grant,
+	// and the conversation holds secrets once it has returned something.
+	Secret *bool `yaml:"secret"`
+	// Leaves says that its arguments leave the machine: it asks once the
+	// conversation has read secrets, also where it is no sink.
+	Leaves *bool `yaml:"leaves"`
+	// Safe puts it on the safe list: it only looks, and may be called at every level.
+	Safe *bool `yaml:"safe"`
 }
 
 // Taint is the part of the policy about tainted conversations.
@@ -94,6 +150,36 @@ func (g *SecretsGate) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return fmt.Errorf("there is no %q here: use %s or %s", text, SecretsAsk, SecretsOff)
+}
+
+// Declared is one of the owner's policies, in the words of the agent-loop hooks proposal. It only tightens.
+type Declared struct {
+	Name   string `yaml:"name"`
+	When   When   `yaml:"when"`
+	Action Action `yaml:"action"`
+}
+
+// When is what must be so, all of it. Nothing at all is always so.
+type When struct {
+	// ContextTaintIncludes is so where the conversation is at one of these levels or a worse one.
+	ContextTaintIncludes []taint.Level `yaml:"context_taint_includes"`
+	// IterationGTE is so from this iteration of the turn on, and never where the runtime counts none.
+	IterationGTE *int `yaml:"iteration_gte"`
+	// Tool names the tools whose calls it is about.
+	Tool []string `yaml:"tool"`
+	// Params are params of the call and their values.
+	Params map[string]string `yaml:"params"`
+}
+
+// Action is what happens then. "*" is every tool.
+type Action struct {
+	RemoveTools    []string `yaml:"remove_tools"`  // not offered to the model, and refused without a word
+	BlockTools     []string `yaml:"block_tools"`   // refused, with the reason
+	ConfirmTools   []string `yaml:"confirm_tools"` // a person is asked
+	BlockTurn      bool     `yaml:"block_turn"`    // every call is refused
+	Reason         string   `yaml:"reason"`        // what the agent reads, where it reads one
+	LogFullContext bool     `yaml:"log_full_context"`
+	PersistGraph   bool     `yaml:"persist_graph"`
 }
 
 // Scope names tools to judge or not to judge, never both.

@@ -16,8 +16,7 @@ import (
 // literal word. An agent that could reach these could approve itself. It reads what a call says and not what that comes
 // to: another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
-	marks    [256][]guarded // by their first byte, in lower case
-	classes  [256]uint8     // what a byte may be
+	marks    [256][]guarded // by their first byte, in small letters
 	commands []string       // names of our own program
 }
 
@@ -60,20 +59,8 @@ func newGuard(g Guard) *guard {
 		word, start := strings.CutSuffix(n, "*")
 		out.add(guarded{word: word, start: start})
 	}
-	for i := range out.classes {
-		c := byte(i)
-		if out.marks[lowered(c)] != nil {
-			out.classes[c] |= begins
-		}
-		if continues(c) || c == '-' || c == '.' {
-			out.classes[c] |= inName
-		}
-	}
 	return out
 }
-
-// The classes of bytes: a guarded word begins with it, a name goes on after it.
-const begins, inName = 1, 2
 
 func (g *guard) add(m guarded) {
 	if m.word = strings.ToLower(m.word); m.word != "" {
@@ -146,36 +133,37 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 	return "what is guarded: " + m.word
 }
 
-// inAll finds the first guarded word in values and in their words, also where one is a path that goes up.
+// inAll finds the first guarded word in values and in their words, also where one is a path that goes up. Capitals, and
+// what makes no difference in a path, hide none.
 func (g *guard) inAll(text string, commands bool) *guarded {
+	text = strings.ToLower(strings.ReplaceAll(text, `\`, "/"))
+	for strings.Contains(text, "//") || strings.Contains(text, "/./") {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "/./", "/"), "//", "/")
+	}
 	m := g.in(text, commands)
-	if m != nil || !goesUp(text) {
+	if m != nil || !strings.Contains(text, "../") {
 		return m
 	}
 	for _, name := range append(strings.Split(text, "\x00"), strings.FieldsFunc(text, endsWord)...) {
-		if m == nil && len(name) <= mostPath && goesUp(name) {
-			m = g.in(path.Clean(strings.ReplaceAll(name, `\`, "/")), commands)
+		if m == nil && len(name) <= mostPath && strings.Contains(name, "../") {
+			m = g.in(path.Clean(name), commands)
 		}
 	}
 	return m
 }
 
-func goesUp(text string) bool { return strings.Contains(text, "../") || strings.Contains(text, `..\`) }
-
-// in finds the first guarded word in a text.
+// in finds the first guarded word in a text in small letters.
 func (g *guard) in(text string, commands bool) *guarded {
-	before := uint8(0) // one bit lower, a name that goes on hides what begins
 	for i := range len(text) {
-		c := g.classes[text[i]]
-		if c&^(before>>1)&begins != 0 {
-			marks := g.marks[lowered(text[i])]
-			for n := range marks {
-				if m := &marks[n]; (commands || !m.runs) && m.isAt(text, i) {
-					return m
-				}
+		marks := g.marks[text[i]]
+		if marks == nil || i > 0 && (continues(text[i-1]) || text[i-1] == '-' || text[i-1] == '.') {
+			continue // a name that goes on hides what begins
+		}
+		for n := range marks {
+			if m := &marks[n]; (commands || !m.runs) && strings.HasPrefix(text[i:], m.word) && m.isAt(text, i) {
+				return m
 			}
 		}
-		before = c
 	}
 	return nil
 }
@@ -187,19 +175,11 @@ var (
 	ourPort = regexp.MustCompile(`^\.?\]?[: /=,"'\t\x00]{1,4}([0-9]+)`)
 )
 
-// isAt reports whether it is at a place in a text, as a word of its own. A backup of a guarded file, with a dot or a
-// dash and more behind its name, is guarded, too.
-func (m *guarded) isAt(text string, i int) bool {
-	end := i
-	for n := range len(m.word) {
-		if end == len(text) || lowered(text[end]) != m.word[n] {
-			return false
-		}
-		if end++; m.word[n] == '/' {
-			end += slashes(text[end:])
-		}
-	}
-	before, after := text[:i], text[end:min(len(text), end+64)] // no more is looked at
+// isAt reports whether what is at a place in a text is ours. A backup of a guarded file, with a dot or a dash and more
+// behind its name, is guarded, too.
+func (m *guarded) isAt(text string, at int) bool {
+	end := at + len(m.word)
+	before, after := text[:at], text[end:min(len(text), end+64)] // no more is looked at
 	switch {
 	case after != "" && !m.start && continues(after[0]):
 		return false
@@ -207,7 +187,7 @@ func (m *guarded) isAt(text string, i int) bool {
 		if port := ourPort.FindStringSubmatch(after); port != nil && port[1] == m.port {
 			return true
 		}
-		scheme := map[string]string{"80": "http://", "443": "https://"}[m.port] // it means the port
+		scheme := map[string]string{"80": "http:/", "443": "https:/"}[m.port] // it means the port
 		return scheme != "" && strings.HasSuffix(strings.TrimSuffix(before, "["), scheme) &&
 			!strings.HasPrefix(strings.TrimLeft(after, ".]"), ":")
 	case m.runs:
@@ -219,27 +199,8 @@ func (m *guarded) isAt(text string, i int) bool {
 	return true
 }
 
-// slashes is the length of what makes no difference after a slash: more of them, and dots alone.
-func slashes(text string) (n int) {
-	for n < len(text) && (lowered(text[n]) == '/' || len(text) > n+1 && text[n] == '.' && lowered(text[n+1]) == '/') {
-		n++
-	}
-	return n
-}
-
-// lowered is a letter of ASCII in lower case; a backslash is a slash.
-func lowered(c byte) byte {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return c + 'a' - 'A'
-	case c == '\\':
-		return '/'
-	}
-	return c
-}
-
 // continues reports whether a character goes on with a name. Dots and dashes do not: a backup of a guarded file is
 // guarded.
 func continues(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ var directoryParams = setOf("directory params")
 // with the call, else in the workspace.
 func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 	g.inside = p.inside
-	if place, ok := cleanPath(c.Context.Workspace); ok && isWorkspace(place) {
-		g.inside, g.start = append(slices.Clone(p.inside), place), place
+	if dir, ok := cleanPath(c.Context.Workspace); ok && isWorkspace(dir) {
+		g.inside, g.start = append(slices.Clip(p.inside), dir), dir
 	} else if len(p.inside) == 1 {
 		g.start = p.inside[0]
 	}
@@ -33,7 +34,7 @@ func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 	named := false
 	for i := range args {
 		a := &args[i]
-		if !directoryParams[a.name] || a.path != topOf(a.path) || a.value == "" {
+		if !a.top || !directoryParams[a.name] || a.value == "" {
 			continue
 		}
 		dir, ok := cleanPath(a.value)
@@ -69,19 +70,25 @@ func (g *ground) in(line *command.Line) {
 // cleanPath takes away what makes no difference. A path that goes up, or is spelled in a way that only a shell or a
 // browser understands, is none. OpenClaw drops an @ before it.
 func cleanPath(name string) (string, bool) {
-	name = withoutDrive(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/"))
-	goesUp := name == ".." || strings.HasPrefix(name, "../") || strings.HasSuffix(name, "/..") ||
-		strings.Contains(name, "/../")
-	if name == "" || goesUp || strings.ContainsAny(name, "\x00$`*?%") || strings.Contains(name, "://") {
+	name = withoutDrive(slashed(name))
+	goesUp := strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..")
+	if name == "" || goesUp || strings.ContainsAny(name, patternCharacters) || strings.Contains(name, "://") {
 		return "", false
 	}
 	return path.Clean(name), true
 }
 
+// patternCharacters are in what is not the name of one file.
+const patternCharacters = "\x00$`*?%"
+
+// slashed is a path without what is around it, with slashes as all systems but one have them.
+func slashed(name string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
+}
+
 // resolve is a path as it is meant, without what makes no difference. It is relative where its start is not known.
 func (g *ground) resolve(name string) string {
-	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
-	name = withoutDrive(strings.TrimPrefix(strings.TrimPrefix(name, "file:"), "//localhost"))
+	name = withoutDrive(strings.TrimPrefix(strings.TrimPrefix(slashed(name), "file:"), "//localhost"))
 	for _, home := range []string{"$HOME", "${HOME}", "$USERPROFILE", "%USERPROFILE%"} {
 		if rest, ok := strings.CutPrefix(name, home); ok && (rest == "" || rest[0] == '/') {
 			name = "~" + rest
@@ -116,46 +123,77 @@ func relative(clean string) bool {
 }
 
 func below(clean, place string) bool {
-	rest, found := strings.CutPrefix(clean, strings.TrimSuffix(place, "/"))
-	return clean == place || found && strings.HasPrefix(rest, "/")
+	place = strings.TrimSuffix(place, "/")
+	return strings.HasPrefix(clean, place) && (len(clean) == len(place) || clean[len(place)] == '/')
+}
+
+// homes are where homes are, in small letters; below those that end with * they have the names of their owners.
+var homes = strings.Fields("~/ /root/ /home/* /users/* /var/home/* /usr/home/* /mnt/c/users/*")
+
+// inHome is what a path is below a home directory; "" for a home itself.
+func inHome(clean string) (rest string, ok bool) {
+	if clean == "~" || strings.EqualFold(clean, "/root") {
+		return "", true
+	}
+	for _, home := range homes {
+		above, many := strings.CutSuffix(home, "*")
+		if len(clean) < len(above) || !strings.EqualFold(clean[:len(above)], above) {
+			continue
+		}
+		if rest = clean[len(above):]; many {
+			_, rest, _ = strings.Cut(rest, "/")
+		}
+		return rest, true
+	}
+	return "", false
 }
 
 // within reports whether a path is one of some directories or below one, whose owner may write ~/work, and the agent
-// /home/ann/work. What is relative is the agent's own workspace; what could lead out of it is not.
-func within(name string, places []string) bool {
-	clean, ok := cleanPath(name)
-	if !ok || relative(clean) {
-		return ok
-	}
-	rest, home := inHome(clean)
-	return slices.ContainsFunc(places, func(place string) bool {
-		if below(clean, place) {
-			return true
+// /home/ann/work.
+func within(clean string, directories []string) bool {
+	return slices.ContainsFunc(directories, func(dir string) bool {
+		if below(clean, dir) || (clean[0] == '~') == (dir[0] == '~') {
+			return below(clean, dir)
 		}
-		other, isHome := inHome(place)
-		return home && isHome && (clean[0] == '~') != (place[0] == '~') && below(rest, other)
+		rest, home := inHome(clean)
+		other, isHome := inHome(dir)
+		return home && isHome && below(rest, other)
 	})
 }
 
+// place is what a name of a file comes to, for a call that works somewhere.
+type place struct {
+	name   string // as it is written
+	clean  string // as it is meant; relative where its start is not known
+	rest   string // what that is below a home directory, in small letters
+	home   bool   // it is in one
+	inside bool   // it is in the workspace or the owner's directories
+	plain  bool   // it names nothing but, perhaps, what is directly where the call starts
+}
+
+func (g *ground) place(name string) place {
+	p := place{name: name, clean: g.resolve(name)}
+	p.plain = !strings.ContainsAny(name, "./~_$%") && !strings.Contains(g.start, "/.")
+	p.rest, p.home = inHome(p.clean)
+	p.rest = strings.ToLower(p.rest)
+	p.inside = !relative(p.clean) && !strings.ContainsAny(p.clean, patternCharacters) && within(p.clean, g.inside)
+	return p
+}
+
 // holds reports whether a path is in the workspace. What is relative, from a start that is not known, is not.
-func (g *ground) holds(name string) bool {
-	clean := g.resolve(name)
-	return !relative(clean) && within(clean, g.inside)
-}
+func (g *ground) holds(name string) bool { return g.place(name).inside }
 
-// isTemporary reports whether a path is below a directory for what does not last, or a device that keeps nothing.
-func isTemporary(clean string) bool {
-	return below(clean, "/tmp") || below(clean, "/private/tmp") || clean == "/dev/null" || below(clean, "/dev/fd") ||
-		strings.HasPrefix(clean, "/dev/std")
+// isOutside reports whether a path is neither in the workspace nor below a directory for what does not last, nor a
+// device that keeps nothing.
+func (p *place) isOutside() bool {
+	return !p.inside && !below(p.clean, "/tmp") && !below(p.clean, "/private/tmp") && p.clean != "/dev/null" &&
+		!below(p.clean, "/dev/fd") && !strings.HasPrefix(p.clean, "/dev/std")
 }
-
-// isOutside reports whether a path is neither in the workspace nor temporary.
-func (g *ground) isOutside(name string) bool { return !g.holds(name) && !isTemporary(g.resolve(name)) }
 
 // belowWorkspace is where a command starts, seen from the workspace.
 func (g *ground) belowWorkspace() string {
-	for _, place := range g.inside {
-		if rest, ok := strings.CutPrefix(g.start, place); ok {
+	for _, dir := range g.inside {
+		if rest, ok := strings.CutPrefix(g.start, dir); ok {
 			return rest
 		}
 	}
@@ -178,50 +216,12 @@ func leadsOut(word string) bool {
 	return len(name) < len(word) || strings.HasPrefix(name, "/") && topDirectories[strings.ToLower(top)]
 }
 
-// outside is the first path of a command that is neither in the workspace nor temporary; "" where there is none. The
-// program itself may be anywhere.
-func (g *ground) outside(line *command.Line) string {
-	programs := map[string]bool{}
-	for _, words := range line.Commands {
-		programs[words[0]] = true
-	}
-	for _, word := range line.Words {
-		if leadsOut(word) && !programs[word] && g.isOutside(word) {
-			return word
-		}
-	}
-	return ""
-}
-
-// homes are where homes are, in small letters; below those that end with * they have the names of their owners.
-var homes = strings.Fields("~/ /root/ /home/* /users/* /var/home/* /usr/home/* /mnt/c/users/*")
-
-// inHome is what a path is below a home directory; "" for a home itself.
-func inHome(clean string) (rest string, ok bool) {
-	if relative(clean) {
-		return "", false
-	}
-	for _, home := range homes {
-		above, many := strings.CutSuffix(home, "*")
-		switch n := len(above); {
-		case !many && strings.EqualFold(clean, home[:n-1]):
-			return "", true
-		case len(clean) < n || !strings.EqualFold(clean[:n], above):
-		case many:
-			_, rest, _ = strings.Cut(clean[n:], "/")
-			return rest, true
-		default:
-			return clean[n:], true
-		}
-	}
-	return "", false
-}
-
 var (
 	secretNames   = patternsOf("secret names")
 	noSecretNames = patternsOf("no secret names")
 	noSecrets     = lists["no secrets below"]
 	secretPaths   = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
+	notes         = lists["notes"]
 )
 
 // isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern
@@ -243,40 +243,38 @@ const mostPath = 4096
 
 // isSecret reports whether a path is a place where secrets are kept: a hidden entry of a home directory, or its
 // Library, but for what is known to hold none; or a name that files with secrets have.
-func (g *ground) isSecret(name string) bool {
-	if len(name) > mostPath || strings.Contains(name, "://") && !strings.HasPrefix(name, "file:") {
+func (p *place) isSecret() bool {
+	name := p.name
+	if p.plain && !secretNames.names[strings.ToLower(name)] || len(name) > mostPath ||
+		strings.Contains(name, "://") && !strings.HasPrefix(name, "file:") {
 		return false
 	}
-	if !strings.ContainsAny(name, "./~_$%") && !strings.Contains(g.start, "/.") &&
-		!secretNames.names[strings.ToLower(name)] {
-		return false // most words name nothing
-	}
-	clean := strings.ToLower(g.resolve(name))
-	if rest, ok := inHome(clean); ok && (strings.HasPrefix(rest, ".") || below(rest, "library")) &&
-		!isBelowAny(rest, noSecrets) && !within(g.resolve(name), g.inside) {
+	if p.home && (strings.HasPrefix(p.rest, ".") || below(p.rest, "library")) && !p.inside &&
+		!isBelowAny(p.rest, noSecrets) {
 		return true
 	}
 	if strings.HasPrefix(name, ".") && !strings.Contains(name, "/") && strings.Count(name, ".") > 1 &&
 		!strings.HasPrefix(name, ".env") {
 		return false // .data.key is a member of an object
 	}
-	for _, place := range secretPaths {
-		if below(clean, place) {
-			return true
-		}
-	}
-	if strings.HasPrefix(clean, "/proc/") && strings.HasSuffix(clean, "/environ") {
+	clean := strings.ToLower(p.clean)
+	if slices.ContainsFunc(secretPaths, func(secret string) bool { return below(clean, secret) }) ||
+		strings.HasPrefix(clean, "/proc/") && strings.HasSuffix(clean, "/environ") {
 		return true
 	}
-	for rest, dir := clean, ""; rest != ""; {
-		var part string
-		part, rest, _ = strings.Cut(rest, "/")
-		if secretNames.names[dir+"/"+part] || part != "" && secretNames.match(part) && !noSecretNames.match(part) {
+	parts := strings.Split(clean, "/")
+	for i, part := range parts {
+		if secretNames.match(part) && !noSecretNames.match(part) || i > 0 && secretNames.names[parts[i-1]+"/"+part] {
 			return true
 		}
-		dir = part
 	}
 	return false
+}
+
+// isSecret reports whether a word names a place where secrets are kept.
+func (g *ground) isSecret(word string) bool {
+	p := g.place(word)
+	return word != "" && p.isSecret()
 }
 
 // isAllOfHome reports whether a path is a home directory, one above it, or all that is directly below one.
@@ -288,10 +286,28 @@ func (g *ground) isAllOfHome(name string) bool {
 	if dir, last := path.Split(clean); strings.ContainsAny(last, "*?[{") {
 		clean = path.Clean(dir)
 	}
-	if rest, ok := inHome(clean); ok {
-		return rest == ""
+	rest, home := inHome(clean)
+	return home && rest == "" || clean == "/" || clean == "/home" || clean == "/users"
+}
+
+// fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
+func (p *place) fromOthers() bool {
+	lower := strings.ToLower(p.clean)
+	if at := strings.LastIndexByte(lower, '.'); at > 0 && othersWrote.match(lower[at-1:]) {
+		return true
 	}
-	return clean == "/" || clean == "/home" || clean == "/users"
+	switch {
+	case p.inside:
+		return false
+	case !p.home:
+		return below(lower, "/var/mail") || below(lower, "/var/spool/mail")
+	}
+	for place := range othersWrote.names {
+		if below(p.rest, place) {
+			return true
+		}
+	}
+	return false
 }
 
 // What a secret is called that has no name of its own.
@@ -306,57 +322,129 @@ const (
 // plainSecrets quote nothing of a call.
 var plainSecrets = []string{keptSecrets, otherSessions, homeFiles, ofCommands, ofDevice}
 
-// secretIn is the place where secrets are kept that a command names; "" where it names none.
-//
-//nolint:gocognit // one question after the other
-func (g *ground) secretIn(line *command.Line) string {
-	for _, words := range line.Commands {
-		if showsEnvironment(words) {
-			return ofCommands
+// named is what the words of a call's command name, or else its files.
+type named struct {
+	secret   string // a place where secrets are kept, the first
+	others   bool   // a file that others wrote
+	outside  bool   // one neither in the workspace nor temporary, nor an agent's own notes
+	away     bool   // one that is outside for sure, notes or not
+	settings bool   // where an agent reads which hooks it runs
+	later    bool   // a file that is written and runs, or is obeyed by agents, later; or we don't know which
+	asked    string // the beginning of a command that a coding agent asks about each time
+	deletes  bool   // a command that deletes
+	agent    bool   // the program of an agent
+	obeys    bool   // a program that obeys what is typed into it, with nothing else to do: python, bash -i
+}
+
+// namedFiles says what the files of a call name, and its words where we don't know what its arguments mean. A text with
+// blanks is something that is said.
+func (s *said) namedFiles(r *rule) (n named) {
+	reads, writes := r.reads, r.writes
+	secret := func(p *place) string {
+		switch {
+		case isAddress(p.name):
+		case p.isSecret():
+			return bounded(p.name, "")
+		case reads && s.isAllOfHome(p.name):
+			return homeFiles
 		}
-		for i, word := range words {
-			if i > 0 && line.Effect == command.Anything && words[0] != "cd" && word != "" && word[0] != '-' &&
-				g.isAllOfHome(word) {
-				return homeFiles
-			}
+		return ""
+	}
+	n.later = writes && len(s.files) == 0
+	for _, name := range s.files {
+		p := s.place(name)
+		n.secret = cmp.Or(n.secret, secret(&p))
+		n.others = n.others || reads && p.fromOthers()
+		n.settings = n.settings || writes && isSettings(p.clean)
+		if writes && p.isOutside() {
+			n.away = n.away || !relative(p.clean)
+			n.outside = n.outside || !p.home || !isBelowAny(p.rest, notes)
 		}
+		for part := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(name, `\`, "/")), "/") {
+			n.later = n.later || writes && runsLater[part]
+		}
+	}
+	for i := 0; n.secret == "" && (!r.known || r.leaves) && i < len(s.args); i++ {
+		if a := &s.args[i]; a.isText && !strings.ContainsAny(a.value, " \n\t") {
+			p := s.place(a.value)
+			n.secret = secret(&p)
+		}
+	}
+	return n
+}
+
+// namedBy says what the words of a command name. The programs themselves may be anywhere.
+func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
+	here, leading := false, []string(nil)
+	hidden, known := strings.Contains(g.start, "/."), line.Effect != command.Anything
+	for _, word := range line.Words {
+		if g.isBare(word) {
+			here = true
+			continue
+		}
+		at := g.place(word)
+		isFile := hidden || strings.ContainsAny(word, `./~$\`) || othersWrote.names[strings.ToLower(word)]
+		here = here || !isFile
+		if n.secret == "" && !known && at.isSecret() {
+			n.secret = bounded(word, "")
+		}
+		n.others = n.others || isFile && at.fromOthers()
+		n.settings = n.settings || g.isSettingsWord(word)
+		if leadsOut(word) && at.isOutside() {
+			leading = append(leading, word)
+		}
+	}
+	if at := g.place("."); here && !n.others {
+		n.others = at.fromOthers()
+	}
+	n.settings = n.settings || g.isSettingsWord(g.belowWorkspace())
+	if known { // what looks like a place in a text is said
+		n.secret = g.secretOperand(line)
 	}
 	if slices.ContainsFunc(line.Paths, g.isAllOfHome) {
-		return homeFiles
+		n.secret = homeFiles
 	}
-	if line.Effect == command.Anything {
-		return g.firstSecret(line.Words)
-	}
+	programs := map[string]bool{}
 	for _, words := range line.Commands {
-		for i, word := range words { // that a text with blanks is said, in a command that is known
-			if strings.ContainsAny(word, " \n\t") {
-				continue
-			}
-			parts := words[i : i+1]
-			if strings.ContainsAny(word, "=:,") {
-				parts = append(parts[:1:1], strings.FieldsFunc(word, endsName)...)
-			}
-			if found := g.firstSecret(parts); found != "" {
-				return found
-			}
+		if p.begins.mark(&n, words); len(leading) > 0 {
+			programs[words[0]] = true
+		}
+		if !known && n.secret != ofCommands && words[0] != "cd" &&
+			slices.ContainsFunc(words[1:], func(w string) bool { return w != "" && w[0] != '-' && g.isAllOfHome(w) }) {
+			n.secret = homeFiles
 		}
 	}
-	return ""
+	n.outside = slices.ContainsFunc(leading, func(word string) bool { return !programs[word] })
+	n.away = n.outside && line.Effect != command.Look
+	return n
 }
 
-// showsEnvironment reports whether a command is printenv, or an env that names no command.
-func showsEnvironment(words []string) bool {
-	name := program(words[0])
-	return name == "printenv" || name == "env" && !slices.ContainsFunc(words[1:], func(word string) bool {
-		return !strings.HasPrefix(word, "-") && !strings.Contains(word, "=")
-	})
+// isBare reports whether a word names nothing but, perhaps, what is directly where the call starts, as most words do.
+func (g *ground) isBare(word string) bool {
+	for i := range len(word) {
+		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return !secretNames.names[word] && !othersWrote.names[word] && !strings.Contains(g.start, "/.")
 }
 
-func endsName(c rune) bool { return c == '=' || c == ':' || c == ',' }
-
-func (g *ground) firstSecret(words []string) string {
-	if i := slices.IndexFunc(words, g.isSecret); i >= 0 {
-		return bounded(words[i], "")
+// secretOperand is the first secret place among the words of a known command. A word with blanks is a text.
+func (g *ground) secretOperand(line *command.Line) string {
+	for _, words := range line.Commands {
+		for _, word := range words {
+			if g.isBare(word) || strings.ContainsAny(word, " \n\t") {
+				continue
+			}
+			if g.isSecret(word) {
+				return bounded(word, "")
+			}
+			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }) {
+				if len(part) < len(word) && g.isSecret(part) {
+					return bounded(part, "")
+				}
+			}
+		}
 	}
 	return ""
 }
@@ -382,29 +470,6 @@ func filesOf(tool string, args []argument) (out []string) {
 	return out
 }
 
-// secretGiven is the place where secrets are kept that a call of a tool names by a path, or by a word where we don't
-// know what its arguments mean; "" where it names none. A text with blanks is something that is said.
-func (s *said) secretGiven(r *rule) string {
-	names := s.files
-	if !r.known || r.leaves {
-		for i := range s.args {
-			if a := &s.args[i]; a.isText && !strings.ContainsAny(a.value, " \n\t") {
-				names = append(names, a.value)
-			}
-		}
-	}
-	for _, name := range names {
-		switch {
-		case isAddress(name):
-		case s.isSecret(name):
-			return bounded(name, "")
-		case fileReaders[r.name] && s.isAllOfHome(name):
-			return homeFiles
-		}
-	}
-	return ""
-}
-
 // isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is
 // what holds one, or a disk, nor what is at the top of a disk and belongs to the system.
 func isWorkspace(clean string) bool {
@@ -418,5 +483,5 @@ func isWorkspace(clean string) bool {
 // KeepsSecrets reports whether a path is a place where secrets are kept.
 func (p *Policy) KeepsSecrets(name string) bool {
 	g := ground{inside: p.inside}
-	return name != "" && g.isSecret(name)
+	return g.isSecret(name)
 }

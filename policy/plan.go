@@ -32,6 +32,7 @@ type Plan struct {
 	sink     bool        // this call acts outside
 	settings bool        // it may change settings by which it is asked about, or starts what obeys its input
 	gate     string      // the rule that sets the whole row, whatever the tool's own says; empty: none does
+	named    named       // by its words
 	declared []*declared // the owner's policies that it falls under
 	loop     loop
 }
@@ -56,7 +57,10 @@ func (p *Policy) Notice(c *protocol.Call) Plan { return p.plan(c, true) }
 
 func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 	set, s := p.rulesFor(c.Agent()), p.read(c)
-	r := set.find(c.Tool).believing(&c.Hints)
+	r := set.find(c.Tool)
+	if r.reading != nil && c.Hints.ReadOnly != nil && *c.Hints.ReadOnly {
+		r = r.reading
+	}
 	pl := Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves, sink: r.sink && !r.safe,
 		Initiator: Classify(c, p.unknown), Reach: reachOf(s), Effect: command.Anything,
 		loop: loop{iteration: c.Iteration(), cap: set.cap}}
@@ -66,6 +70,11 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 		pl.onlyLooks()
 	case r.runs:
 		pl.Line, pl.Plain = s.readCommand()
+	}
+	if pl.Line != nil {
+		pl.named = p.namedBy(pl.Line, &s.ground)
+	} else {
+		pl.named = s.namedFiles(r)
 	}
 	pl.bringsIn(s)
 	pl.keeps(s)
@@ -102,18 +111,13 @@ func (pl *Plan) onlyLooks() {
 // the owner is asked once more.
 func (pl *Plan) keeps(s *said) {
 	r, action := pl.rule, s.top("action")
-	var found string
-	switch {
-	case pl.Line == nil:
-		found = s.secretGiven(r)
-	case s.long:
+	found := pl.named.secret
+	if s.long {
 		found = keptSecrets
-	default:
-		found = s.secretIn(pl.Line)
 	}
 	pl.Leaves = pl.Leaves || pl.Line != nil && pl.Line.Network || r.opens && found != "" || pl.Reach.Schedules ||
 		pl.Reach.BlindSend
-	if s.Tool == "heartbeat_respond" && slices.Contains(s.args, argument{"notify", "notify", "false", false}) {
+	if s.Tool == "heartbeat_respond" && slices.Contains(s.args, argument{"notify", "notify", "false", false, true}) {
 		pl.Leaves = false // it says that the owner is not to be told
 	}
 	if pl.Leaves {
@@ -135,10 +139,10 @@ func (pl *Plan) keeps(s *said) {
 	case r.safe:
 		pl.Grantable = true // it is never asked for
 	case pl.Line != nil:
-		pl.Grantable = found == "" && (!pl.Line.Joined || !pl.Line.Network) && deleting.of(pl.Line) == nil &&
-			starting.of(pl.Line) == nil && pl.policy.asks.of(pl.Line) == nil
+		pl.Grantable = found == "" && (!pl.Line.Joined || !pl.Line.Network) && !pl.named.deletes &&
+			!pl.named.agent && pl.named.asked == ""
 	default:
-		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.writesForLater(s) &&
+		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.named.later &&
 			!slices.ContainsFunc(s.args, saysMore)
 	}
 }
@@ -153,11 +157,11 @@ func (pl *Plan) asks(s *said) {
 		pl.hold(settingsRule, "This may change which hooks a coding agent runs, and so whether it asks.", every)
 	}
 	if codingAgents[s.Agent()] {
-		if why := pl.policy.agentAsks(pl, s); why != "" {
+		if why := pl.agentAsks(); why != "" {
 			pl.hold(agentRule, why, every)
 		}
 	}
-	if pl.rule.open && pl.Line != nil && obeysInput(pl.Line) {
+	if pl.rule.open && pl.named.obeys {
 		pl.settings = true
 		pl.hold(inputRule, "This program obeys what is typed into it later, which is not asked about.", every)
 	}
@@ -273,10 +277,8 @@ func (pl *Plan) Content() []string {
 	if !pl.Grantable {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool {
-		return slices.Contains(pl.Goes(),
-			name)
-	})
+	goes := pl.Goes()
+	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(goes, name) })
 }
 
 // Unsure reports whether no label says which of a call's arguments say where it goes, nor that there are none.

@@ -1,7 +1,11 @@
 package policy
 
 import (
+	"net/url"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,6 +32,7 @@ type argument struct {
 	name   string // of the member that it is in, in small letters and without the characters that set words apart
 	value  string
 	isText bool
+	top    bool // it is a member of the params themselves
 }
 
 // read reads the params of a call.
@@ -59,7 +64,7 @@ func read(c *protocol.Call) *said {
 		if v.Kind == jsontext.KindBeginObject || v.Kind == jsontext.KindBeginArray || v.Kind == jsontext.KindNull {
 			continue
 		}
-		a := argument{values.Path(i), plainKey(name), v.Text, v.Kind == jsontext.KindString}
+		a := argument{values.Path(i), plainKey(name), v.Text, v.Kind == jsontext.KindString, v.Up == 0}
 		s.args = append(s.args, a)
 		all.WriteString(v.Text)
 		all.WriteByte(0)
@@ -101,3 +106,89 @@ func topOf(path string) string {
 	}
 	return path
 }
+
+// maxLabel is how many characters a source's label has at most.
+const maxLabel = 80
+
+// hostParams and pathParams hold what a source is best known by.
+var (
+	hostParams = []string{"url", "targetUrl", "uri"}
+	pathParams = []string{"path", "file_path", "filePath", "file"}
+)
+
+// label names a call as a source: the tool, and the host or the file it reads. It never holds more of an address than
+// its host: what else is in it may be a password, a token or a message.
+func (s *said) label() string {
+	if v := s.top(hostParams...); v != "" {
+		return bounded(s.Tool, hostOf(v))
+	}
+	if v := s.top(pathParams...); v != "" && !strings.Contains(v, "://") {
+		return bounded(s.Tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
+	}
+	for i := range s.args {
+		if strings.Contains(s.args[i].value, "://") {
+			return bounded(s.Tool, hostOf(s.args[i].value))
+		}
+	}
+	return bounded(s.Tool, "")
+}
+
+// hostOf is the host of the first address in a text, or of the text itself.
+func hostOf(text string) string {
+	if _, after, found := strings.Cut(text, "://"); found {
+		text = after
+	}
+	text, _, _ = strings.Cut(strings.TrimLeft(text, "/"), "/")
+	if end := strings.IndexAny(text, "?#\\ \"'<>\n"); end >= 0 {
+		text = text[:end]
+	}
+	u, err := url.Parse("//" + text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// bounded joins the words, shows what would not print, and keeps to the limit.
+func bounded(tool, hint string) string {
+	s := strings.TrimSpace(tool + " " + hint[:min(len(hint), 4*maxLabel)])
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsPrint(r) && r != utf8.RuneError {
+			return r
+		}
+		return '?'
+	}, s))
+	if utf8.RuneCountInString(s) <= maxLabel {
+		return s
+	}
+	return string([]rune(s)[:maxLabel-1]) + "…"
+}
+
+// SourceLabel names what a tool returned, as a call's own label does.
+func SourceLabel(tool, origin string) string { return bounded(tool, origin) }
+
+// destructive finds the word of an action that can't be undone: tools name theirs channel-delete, role_remove or
+// removeParticipant. A word begins after what is no letter, or with a capital, and no small letter goes on with it.
+var destructive = func() *regexp.Regexp {
+	words := strings.Fields("Delete Remove Purge Wipe Destroy Uninstall Reset Kill Ban Kick Unsend")
+	one := "(?:" + strings.Join(words, "|") + ")"
+	return regexp.MustCompile(`(?:^|\PL)(?i:` + one + `)(?:\P{Ll}|$)|` + one + `(?:\P{Ll}|$)`)
+}()
+
+// saysMore reports whether a text is more than what is said: a line of it begins with MEDIA:, after which OpenClaw
+// attaches a file, or it is a subject of more than one line, of which a mail program may take the second for a header.
+func saysMore(a argument) bool {
+	if a.name == "subject" && strings.ContainsAny(a.value, "\r\n") {
+		return true
+	}
+	for rest, found := a.value, true; found; {
+		var before string
+		before, rest, found = strings.Cut(rest, ":")
+		if n := len(before) - len("media"); found && n >= 0 && strings.EqualFold(before[n:], "media") {
+			return attachment.MatchString(a.value)
+		}
+	}
+	return false
+}
+
+var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type facts struct {
 	traits
 	reason       string       // why, as the end of "It …"
 	destinations []string     // the params that say where a call goes; nil: unknown
-	trust        []*trustRule // the owner's, by what a call names
+	trust        []*TrustRule // the owner's, by what a call names
 	card         Card
 	known        bool // somebody has said something of it: our table, or the owner
 	annotated    bool // its owner trusts what its server says of it
@@ -29,6 +30,7 @@ type facts struct {
 type traits struct {
 	safe, strictSink, sink, dangerous, destructive, secret, leaves bool
 	commands, runs, open, looks, opens, shows, wrapper             bool
+	writes, reads, paths, saves                                    bool
 }
 
 // Card is how the first line of a card says what a call of a tool does.
@@ -50,15 +52,6 @@ func CardOf(tool string) (Card, bool) {
 var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands: true, leaves: true},
 	reason: "nothing is known of it"}
 
-const (
-	system    = taint.System
-	owner     = taint.Owner
-	local     = taint.Local
-	shared    = taint.Shared
-	external  = taint.External
-	untrusted = taint.Untrusted
-)
-
 //go:embed tools.txt
 var toolsText string
 
@@ -78,6 +71,7 @@ func (t *traits) set(word string) bool {
 		"destroys": {&t.sink, &t.destructive}, "secret": {&t.secret}, "leaves": {&t.leaves},
 		"commands": {&t.commands}, "runs": {&t.sink, &t.commands, &t.runs}, "typed": {&t.open}, "looks": {&t.looks},
 		"opens": {&t.opens}, "shows": {&t.opens, &t.shows}, "wraps": {&t.wrapper},
+		"writes": {&t.writes}, "reads": {&t.reads}, "paths": {&t.paths}, "saves": {&t.saves},
 	}[word]
 	for _, trait := range meant {
 		*trait = true
@@ -171,6 +165,19 @@ var manyNames = map[string]string{
 		"sessionKey",
 }
 
+// serverPrefix begins the names of tools of servers, mcp__server__tool, and of other requests to them, which are judged
+// as tools that we don't know: mcp__server__resources/read.
+const serverPrefix = "mcp__"
+
+// serverOf is the name under which a server's tools are known as a whole; "" for a tool of none.
+func serverOf(tool string) string {
+	rest, ok := strings.CutPrefix(tool, serverPrefix)
+	if server, _, found := strings.Cut(rest, "__"); ok && found && server != "" {
+		return serverPrefix + server + "__"
+	}
+	return ""
+}
+
 // isServed reports whether the table has it as a tool of a well-known server.
 func isServed(name string) bool { return shipped[name] != nil && strings.HasPrefix(name, serverPrefix) }
 
@@ -187,4 +194,81 @@ func (f *facts) called() string {
 		return "this tool"
 	}
 	return f.name
+}
+
+//go:embed lists.txt
+var listsText string
+
+// lists are the short lists of lists.txt, in small letters: docs/policy.md shows them as they are.
+var lists = func() map[string][]string {
+	out, name := map[string][]string{}, ""
+	for line := range strings.Lines(listsText) {
+		line = strings.ToLower(strings.TrimSpace(line))
+		switch {
+		case line == "" || line[0] == '#':
+		case line[0] == '[':
+			name = strings.Trim(line, "[]")
+		default:
+			for word := range strings.SplitSeq(strings.TrimSuffix(line, ","), ",") {
+				out[name] = append(out[name], strings.TrimSpace(word))
+			}
+		}
+	}
+	return out
+}()
+
+// setOf is a list, to be looked up.
+func setOf(name string) map[string]bool { return setOfWords(strings.Join(lists[name], "\n")) }
+
+// setOfWords are words, to be looked up.
+func setOfWords(text string) map[string]bool {
+	out := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		out[word] = true
+	}
+	return out
+}
+
+// patterns are names and patterns of names, to be matched fast.
+type patterns struct {
+	names map[string]bool
+	globs []glob
+}
+
+// glob is a pattern, with a bit for each character that a name must have to fit.
+type glob struct {
+	pattern string
+	needs   uint64
+}
+
+func patternsOf(name string) patterns {
+	out := patterns{names: map[string]bool{}}
+	for _, word := range lists[name] {
+		if strings.ContainsAny(word, "*?") {
+			out.globs = append(out.globs, glob{word, characters(word) &^ characters("*?")})
+		} else {
+			out.names[word] = true
+		}
+	}
+	return out
+}
+
+// characters has a bit for each character of a name.
+func characters(name string) (bits uint64) {
+	for i := range len(name) {
+		bits |= 1 << (name[i] % 64)
+	}
+	return bits
+}
+
+func (p *patterns) match(name string) bool {
+	has := characters(name)
+	for _, g := range p.globs {
+		if g.needs&^has == 0 {
+			if found, _ := path.Match(g.pattern, name); found {
+				return true
+			}
+		}
+	}
+	return p.names[name]
 }

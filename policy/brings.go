@@ -2,63 +2,13 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/taint"
 )
-
-// TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
-// rule that fits counts, the owner's before the shipped ones.
-type TrustRule struct {
-	// Tool is whose calls it is about.
-	Tool string `yaml:"tool"`
-	// Host is that of the address: wiki.example, or *.example for all below it.
-	Host string `yaml:"host"`
-	// Path is a file, or a directory and all below it.
-	Path string `yaml:"path"`
-	// Level is what the call brings in.
-	Level *taint.Level `yaml:"level"`
-}
-
-// trustRule is one that was checked.
-type trustRule struct {
-	host, path string
-	level      taint.Level
-}
-
-// readTrust reads the owner's levels of tools, rules and directories.
-func (b *builder) readTrust() {
-	for key, name := range b.named("trust.tools", slices.Sorted(maps.Keys(b.config.Trust.Tools))) {
-		b.tools[name].response, b.tools[name].shows = b.config.Trust.Tools[key], false
-	}
-	for i, d := range b.config.Trust.Directories {
-		clean, ok := cleanPath(d)
-		if !ok || relative(clean) {
-			b.fail(fmt.Sprintf("trust.directories[%d]", i), "must be an absolute path, or begin with ~/")
-		}
-		b.inside = append(b.inside, clean)
-	}
-	for i, c := range b.config.Trust.Rules {
-		at := fmt.Sprintf("trust.rules[%d]", i)
-		name, ok := b.toolName(at+".tool", c.Tool)
-		clean, isPath := cleanPath(c.Path)
-		switch {
-		case !ok:
-		case c.Host == "" && c.Path == "":
-			b.fail(at, "names no host or path: use trust.tools for all calls of a tool")
-		case c.Level == nil:
-			b.fail(at, "says nothing: give it a level")
-		case c.Path != "" && !isPath:
-			b.fail(at+".path", "is no path")
-		default:
-			b.tools[name].trust = append(b.tools[name].trust, &trustRule{strings.ToLower(c.Host), clean, *c.Level})
-		}
-	}
-}
 
 // bringsIn works out what the call brings in, and what of its arguments makes it act, fetch or leave.
 func (pl *Plan) bringsIn(s *said) {
@@ -68,10 +18,12 @@ func (pl *Plan) bringsIn(s *said) {
 		pl.opens(s, ruled)
 	}
 	fetches := pl.Line != nil && pl.Line.Network
+	// the files that others wrote, and those that are not the owner's where the owner says which are
+	others := pl.named.others || pl.Line != nil && pl.named.outside && len(pl.policy.inside) > 0
 	switch {
 	case fetches:
 		pl.Raise = untrusted
-	case !ruled && pl.readsOthers(s), pl.Reach.BlindRead, name == "nodes" && shownByDevice[s.top("action")]:
+	case others && !ruled, pl.Reach.BlindRead, name == "nodes" && shownByDevice[s.top("action")]:
 		pl.Raise = taint.Worse(pl.Raise, external)
 	case name == "sessions_spawn" && runtime != "" && runtime != "subagent":
 		pl.Raise = taint.Worse(pl.Raise, shared) // this gateway is not asked about tools of another runtime's agent
@@ -91,8 +43,8 @@ func (pl *Plan) apply(s *said) (ruled bool) {
 	file := s.only(pathParams)
 	clean, isPath := cleanPath(file)
 	for _, r := range pl.rule.trust {
-		if (r.host == "" || r.hasHost(s)) && (r.path == "" || isPath && below(clean, r.path)) {
-			pl.Raise = r.level
+		if (r.Host == "" || r.hasHost(s)) && (r.Path == "" || isPath && below(clean, r.Path)) {
+			pl.Raise = *r.Level
 			return true
 		}
 	}
@@ -100,7 +52,7 @@ func (pl *Plan) apply(s *said) (ruled bool) {
 	case name == "message" && sending[strings.ToLower(strings.TrimSpace(s.top("action")))]:
 		pl.Raise = system
 	case pl.policy.inside == nil || !placeReaders[name]:
-	case !within(file, pl.policy.inside):
+	case !isPath || !relative(clean) && !within(clean, pl.policy.inside):
 		pl.Raise = taint.Worse(pl.Raise, external)
 	case name == "read_file":
 		pl.Raise = local
@@ -108,19 +60,15 @@ func (pl *Plan) apply(s *said) (ruled bool) {
 	return false
 }
 
-// hasHost reports whether the call names this host and no other.
-func (r *trustRule) hasHost(s *said) bool {
+// hasHost reports whether the call names this host, or one below *.host, and no other.
+func (r *TrustRule) hasHost(s *said) bool {
 	u, err := url.Parse(s.only(hostParams))
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.Count(s.all, "://") == 1 &&
-		sameHost(r.host, strings.ToLower(u.Hostname()))
-}
-
-func sameHost(rule, host string) bool {
-	host = strings.TrimSuffix(host, ".")
-	if below, ok := strings.CutPrefix(rule, "*."); ok {
-		return strings.HasSuffix(host, "."+below)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Count(s.all, "://") != 1 {
+		return false
 	}
-	return host == rule
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	above, many := strings.CutPrefix(r.Host, "*.")
+	return host == r.Host || many && strings.HasSuffix(host, "."+above)
 }
 
 // only is what a call says under some names, or "" if it says nothing or two things there.
@@ -173,24 +121,6 @@ func isAddress(value string) bool {
 	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// readsOthers reports whether the call reads a file that others wrote, or one that is not the owner's where the owner
-// says which are.
-func (pl *Plan) readsOthers(s *said) bool {
-	if pl.Line == nil {
-		return fileReaders[pl.rule.name] && slices.ContainsFunc(s.files, s.fromOthers)
-	}
-	inStart := false
-	for _, word := range pl.Line.Words {
-		if !strings.ContainsAny(word, "./~$\\") && !othersWrote.names[strings.ToLower(word)] &&
-			!strings.Contains(s.start, "/.") {
-			inStart = true // most words name nothing, or what is where it starts
-		} else if s.fromOthers(word) {
-			return true
-		}
-	}
-	return inStart && s.fromOthers(".") || len(pl.policy.inside) > 0 && s.outside(pl.Line) != ""
-}
-
 // acts finds what in a call of a tool that only looks does more than to look.
 func (pl *Plan) acts(s *said, ruled bool) {
 	by, name := "", pl.rule.name
@@ -208,7 +138,7 @@ func (pl *Plan) acts(s *said, ruled bool) {
 		by = "its address, which may be in your own network"
 	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves(s):
 		by = "the file that it writes"
-	case pathTools[name] && s.Context.Platform != "linux" && s.Context.Platform != "darwin" &&
+	case pl.rule.paths && s.Context.Platform != "linux" && s.Context.Platform != "darwin" &&
 		!strings.HasPrefix(s.Context.Workspace, "/") && slices.ContainsFunc(s.files, namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
@@ -230,8 +160,6 @@ var (
 	placeReaders = setOfWords("read read_file ls file_fetch dir_list dir_fetch")
 	// pageParams are the arguments of web_fetch in OpenClaw and the coding agents. With another it may send something.
 	pageParams = setOfWords("url urls prompt format timeout timeoutMs extractMode maxChars offset")
-	// pathTools look at what they are given the path of.
-	pathTools = setOfWords("read ls glob grep memory_get image view_image pdf")
 	// shownByDevice are actions of nodes that bring in what a screen or a camera shows.
 	shownByDevice = setOfWords("notifications_list screen_snapshot screen_record camera_snap camera_clip photos_latest")
 	// privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
@@ -268,4 +196,49 @@ func isPage(address string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return strings.Contains(host, ".") && last != "" && last[0] >= 'a' && last[0] <= 'z' &&
 		!slices.ContainsFunc(privateEndings, func(end string) bool { return strings.HasSuffix("."+host, end) })
+}
+
+// Writing is what a call may write into files, as far as a person has seen that.
+type Writing uint8
+
+// What a call may write.
+const (
+	WritesNothing Writing = iota
+	// what the call says, or makes of what is here: seen by the person who allows it and reads all of it
+	WritesShown
+	WritesInstall // packages: seen in a clean conversation, or by the person who allows it
+	WritesUnseen  // what it brings in, or we can't tell
+)
+
+var (
+	// unseenWriters may write into the workspace what no card shows as it will be.
+	unseenWriters = setOfWords("file_write computer dir_fetch plugins openclaw skill_workshop")
+	savingParams  = setOfWords("path outpath outputpath savepath saveto downloadpath downloaddir filepath filename " +
+		"file out output outfile destination dest")
+	runsLater   = setOf("runs later")
+	othersWrote = patternsOf("others wrote")
+)
+
+// writing says what a call may write. A tool that acts and is not in our table may write anything.
+func (pl *Plan) writing(s *said) Writing {
+	r, line := pl.rule, pl.Line
+	switch {
+	case r.writes:
+		return WritesShown
+	case line == nil && (r.sink && !IsShipped(r.name) || unseenWriters[r.name] || pl.saves(s)):
+		return WritesUnseen
+	case line == nil, line.Effect != command.Anything && r.startsHere():
+		return WritesNothing
+	case line.Install:
+		return WritesInstall
+	case pl.Raise <= taint.Local && !line.Network && r.startsHere() && !pl.named.outside && s.holds("."):
+		return WritesShown
+	}
+	return WritesUnseen
+}
+
+// saves reports whether a call names a file in which its tool puts what it gets: browser download path=Makefile.
+func (pl *Plan) saves(s *said) bool {
+	return pl.rule.saves &&
+		slices.ContainsFunc(s.args, func(a argument) bool { return savingParams[a.name] && a.value != "" })
 }
