@@ -47,15 +47,6 @@ func step[T any](d *dying, do func() (T, error)) (out T, err error) {
 	return out, errDead
 }
 
-func (d *dying) Get(ctx context.Context, keys ...string) (docs []store.Doc, now time.Time, err error) {
-	docs, err = step(d, func() ([]store.Doc, error) {
-		var docs []store.Doc
-		docs, now, err = d.Backend.Get(ctx, keys...)
-		return docs, err
-	})
-	return docs, now, err
-}
-
 func (d *dying) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
 	return step(d, func() (store.Result, error) { return d.Backend.Commit(ctx, c) })
 }

@@ -18,9 +18,9 @@ type broken struct{ store.Backend }
 
 var errBroken = errors.New("the store is broken")
 
-// Get fails.
-func (broken) Get(context.Context, ...string) ([]store.Doc, time.Time, error) {
-	return nil, time.Time{}, errBroken
+// Commit fails.
+func (broken) Commit(context.Context, *store.Commit) (store.Result, error) {
+	return store.Result{}, errBroken
 }
 
 // Close leaves it open for the others.

@@ -64,8 +64,7 @@ func (c *Card) put(t *store.Tx) error {
 		return fmt.Errorf("write card: %w", err)
 	}
 	c.kept.Data = data
-	t.PutCard(c.kept)
-	return nil
+	return t.PutCard(c.kept)
 }
 
 // read is a card in an update.
@@ -139,8 +138,8 @@ func (cs *cards) openCards(ctx context.Context) (open []*Card, now time.Time, er
 	if err != nil {
 		return nil, now, err
 	}
-	for i := range stored {
-		c, err := cs.open(&stored[i])
+	for _, k := range stored {
+		c, err := cs.open(k)
 		if err != nil {
 			cs.o.Log.ErrorContext(ctx, "a stored card can't be read and is not shown", "err", err)
 		} else if c.at(now) == Open {

@@ -114,8 +114,7 @@ func keepAlways(t *store.Tx, agent string, over func(*store.Grant) bool, more ..
 	}
 	left := slices.DeleteFunc(slices.Clone(all.Grants), func(g store.Grant) bool { return over(&g) })
 	left = append(left, more...)
-	t.PutAlways(agent, &store.Always{Grants: left[max(0, len(left)-mostAlways):]})
-	return nil
+	return t.PutAlways(agent, &store.Always{Grants: left[max(0, len(left)-mostAlways):]})
 }
 
 // Grants lists and ends what lets calls pass without a question.

@@ -1,9 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -38,11 +38,17 @@ func (c *clientDoc) merge(older []byte) {
 		return
 	}
 	c.Lost, c.Era = c.Lost || there.Lost, max(c.Era, there.Era)
-	for _, p := range there.Pauses {
-		if !slices.ContainsFunc(c.Pauses, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
-			c.Pauses = append(c.Pauses, p)
+	c.Pauses = withPauses(c.Pauses, there.Pauses)
+}
+
+// withPauses adds the pauses of agents that have none.
+func withPauses(all, more []Pause) []Pause {
+	for _, p := range more {
+		if !slices.ContainsFunc(all, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
+			all = append(all, p)
 		}
 	}
+	return all
 }
 
 func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
@@ -73,10 +79,10 @@ func (t *Tx) enter(client string) error {
 	switch {
 	case found == nil && here == "":
 		c.Epoch = rand.Text()
-		if c.Pauses, err = t.engine.pauses(t.ctx, t.engine.fetch); err != nil {
+		if c.Pauses, err = t.pausesElsewhere(); err != nil {
 			return err
 		}
-		t.putClient()
+		putClient(t)
 	case k.version == "" || c.isLoss(here):
 		if k.version != "" {
 			c.Was = last(append(slices.Clone(c.Was), here), mostEpochs)
@@ -90,7 +96,7 @@ func (t *Tx) enter(client string) error {
 	case k.lost:
 		c.merge(k.older)
 		t.MarkUnseen(lostUnseen)
-		t.putClient()
+		putClient(t)
 	}
 	t.Unseen, t.Era = c.Unseen, c.Era
 	t.done = func() error {
@@ -103,11 +109,39 @@ func (t *Tx) enter(client string) error {
 	return nil
 }
 
+// entered is a change of a client, by a function that sees its document.
+func entered(client string, run func(t *Tx) error) func(t *Tx) error {
+	return func(t *Tx) error {
+		if err := t.enter(client); err != nil {
+			return err
+		}
+		return run(t)
+	}
+}
+
+// pausesElsewhere are those of the other clients, which bind a new one too.
+func (t *Tx) pausesElsewhere() (on []Pause, err error) {
+	for _, id := range t.engine.clients() {
+		k, err := t.engine.look(t.ctx, keyOf(id, "client"))
+		if err != nil {
+			return nil, err
+		}
+		c, err := decode[clientDoc](k)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			on = withPauses(on, c.Pauses)
+		}
+	}
+	return on, nil
+}
+
 // putClient writes the client's document. One that is made anew counts as newer than those of before, so that a process
 // that remembers one of these takes it, and does not put back what says nothing of a loss.
-func (t *Tx) putClient() {
+func putClient(t *Tx) {
 	key := keyOf(t.of, "client")
-	t.put(key, t.client, time.Time{})
+	put(t, key, t.client, time.Time{})
 	if e := t.entry(key); e.known.version == "" {
 		e.least = uint64(max(0, t.Now.UnixMilli()))
 	}
@@ -134,123 +168,68 @@ func (t *Tx) MarkUnseen(by string) {
 	}
 	t.client.Unseen = &Mark{Ref: unseenRef(t.of), By: by, At: t.Now}
 	t.Unseen = t.client.Unseen
-	t.putClient()
+	putClient(t)
 }
 
 func unseenRef(client string) string { return Name{Client: client, Key: "(files)"}.Ref() }
 
-// changeClient changes the document of a client.
-func (s *Store) changeClient(ctx context.Context, client string, do func(t *Tx)) error {
-	return s.engine.change(ctx, func(t *Tx) error {
-		if err := t.enter(client); err != nil {
-			return err
-		}
-		do(t)
-		return nil
-	})
-}
-
 // ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such
 // mark.
-func (s *Store) ClearUnseen(ctx context.Context, ref string) (cleared bool, err error) {
-	err = s.engine.each(func(client string) error {
-		if !strings.EqualFold(unseenRef(client), ref) {
-			return nil
+func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
+	cleared, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]*Mark, error) {
+		mark := t.client.Unseen
+		if mark == nil || !strings.EqualFold(mark.Ref, ref) {
+			return nil, nil
 		}
-		return s.changeClient(ctx, client, func(t *Tx) {
-			if cleared = t.client.Unseen != nil; cleared {
-				t.client.Unseen = nil
-				t.putClient()
-			}
-		})
+		t.client.Unseen = nil
+		putClient(t)
+		return []*Mark{mark}, nil
 	})
-	return cleared, err
+	return len(cleared) > 0, err
 }
 
 // Pause is the owner's word for an agent, or for all of them, of every client. That all are lifted lifts each.
 func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
-	return s.engine.each(func(client string) error {
-		return s.changeClient(ctx, client, func(t *Tx) {
-			others := slices.DeleteFunc(slices.Clone(t.client.Pauses), func(q Pause) bool {
-				return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
-			})
-			if p.On {
-				word := p
-				word.At = pick(p.At.IsZero(), t.Now, p.At)
-				others = append(others, word)
-			}
-			t.client.Pauses, t.client.Paused = others, t.Now
-			t.putClient()
-			t.tell("pause")
+	return s.engine.each(ctx, func(_ int, t *Tx) error {
+		others := slices.DeleteFunc(slices.Clone(t.client.Pauses), func(q Pause) bool {
+			return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
 		})
+		if p.On {
+			word := p
+			word.At = pick(p.At.IsZero(), t.Now, p.At)
+			others = append(others, word)
+		}
+		t.client.Pauses, t.client.Paused = others, t.Now
+		putClient(t)
+		tell(t, "pause")
+		return nil
 	})
 }
 
 // Pauses are those that are on.
 func (s *Store) Pauses(ctx context.Context) ([]Pause, error) {
-	return s.engine.pauses(ctx, s.engine.read)
-}
-
-// reading is engine.read, or engine.fetch where a change is on its way.
-type reading func(ctx context.Context, keys ...string) ([]*known, time.Time, error)
-
-func (e *engine) pauses(ctx context.Context, read reading) (on []Pause, err error) {
-	docs, _, _, err := e.readWithClients(ctx, read)
-	for _, c := range docs {
-		for _, p := range c.Pauses {
-			if !slices.ContainsFunc(on, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
-				on = append(on, p)
-			}
-		}
-	}
-	return on, err
-}
-
-// readWithClients reads documents as they are now, and with them those of all clients; what was lost of these is as it
-// was seen.
-func (e *engine) readWithClients(
-	ctx context.Context, read reading, more ...string,
-) (docs map[string]*clientDoc, found []*known, now time.Time, err error) {
-	ids := e.clients()
-	keys := make([]string, len(ids), len(ids)+len(more))
-	for i, id := range ids {
-		keys[i] = keyOf(id, "client")
-	}
-	if found, now, err = read(ctx, append(keys, more...)...); err != nil {
-		return nil, nil, now, err
-	}
-	docs = make(map[string]*clientDoc, len(ids))
-	for i, id := range ids {
-		c, errClient := decode[clientDoc](found[i])
-		docs[id], err = pick(c != nil, c, &clientDoc{}), errors.Join(err, errClient)
-		e.cache.put(keys[i], found[i])
-	}
-	return docs, found[len(ids):], now, err
+	all, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]Pause, error) { return t.client.Pauses, nil })
+	return withPauses(nil, all), err
 }
 
 // Forgive lets an agent ("" all of them) ask again: its questions of this hour don't count any more.
 func (s *Store) Forgive(ctx context.Context, agent string) error {
-	return s.engine.each(func(client string) error {
-		return s.changeClient(ctx, client, func(t *Tx) {
-			if agent == "" {
-				t.client.Forgiven = t.Now
-				t.putClient()
-				return
-			}
-			t.put(askedKey(client, agent), &asked{}, t.Now.Add(askedWindow))
-		})
+	return s.engine.each(ctx, func(_ int, t *Tx) error {
+		if agent == "" {
+			t.client.Forgiven = t.Now
+			putClient(t)
+			return nil
+		}
+		put(t, askedKey(t.of, agent), &asked{}, t.Now.Add(askedWindow))
+		return nil
 	})
 }
 
 // Lost names the clients of which the store has lost what it knew, as long as the owner has not accepted that.
-func (s *Store) Lost(ctx context.Context) (lost []string, err error) {
-	docs, _, _, err := s.engine.readWithClients(ctx, s.engine.read)
-	for id, c := range docs {
-		if c.Lost || c.isLoss(s.engine.file.of(id).Epoch) {
-			lost = append(lost, id)
-		}
-	}
-	slices.Sort(lost)
+func (s *Store) Lost(ctx context.Context) ([]string, error) {
+	lost, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]string, error) {
+		return pick(t.client.Lost, []string{t.of}, nil), nil
+	})
 	return lost, err
 }
 
@@ -259,15 +238,13 @@ const patience = 30 * time.Second
 
 // AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again.
 // Those that were met since the loss stay as they are.
-func (s *Store) AcceptLoss(ctx context.Context) error {
-	return s.engine.each(func(client string) error {
-		return s.engine.within(ctx, patience, func(t *Tx) error {
-			if err := t.enter(client); err != nil {
-				return err
-			}
+func (s *Store) AcceptLoss(ctx context.Context) (err error) {
+	for _, id := range s.engine.clients() {
+		err = cmp.Or(err, s.engine.within(ctx, patience, entered(id, func(t *Tx) error {
 			t.client.Lost = false
-			t.putClient()
+			putClient(t)
 			return nil
-		})
-	})
+		})))
+	}
+	return err
 }

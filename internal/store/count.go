@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What belongs to no client is kept by its name: counts, leases, small texts. One that the store has lost is put back as
-// this process saw it. An end that lies further off than it can was written before the clock was set back.
+// What belongs to no client is kept by its name: counts, leases, small texts. What the store has lost of these is put
+// back as this process saw it. An end that lies further off than it can was written before the clock was set back.
 
 func nameKey(kind, name string) string { return keyOf("", "n/"+hash(kind+" "+name)) }
 
@@ -36,7 +36,7 @@ func (s *Store) Count(ctx context.Context, name string, window time.Duration, ad
 			c.N++
 		}
 		if add || ahead {
-			t.put(key, &c, c.Until)
+			put(t, key, &c, c.Until)
 		}
 		n = c.N
 		return nil
@@ -61,7 +61,7 @@ func (s *Store) Lease(ctx context.Context, name, holder string, keep time.Durati
 		has = found == nil || found.Holder == holder || !found.Until.After(t.Now) ||
 			keep > 0 && found.Until.After(until.Add(slack))
 		if has {
-			t.put(key, &lease{holder, until}, until)
+			put(t, key, &lease{holder, until}, until)
 		}
 		return nil
 	})
@@ -76,20 +76,20 @@ type text struct {
 func (s *Store) Keep(ctx context.Context, name string, data []byte) error {
 	data = slices.Clone(data)
 	return s.engine.change(ctx, func(t *Tx) error {
-		t.put(nameKey("text", name), &text{data}, time.Time{})
+		put(t, nameKey("text", name), &text{data}, time.Time{})
 		return nil
 	})
 }
 
 // Kept is what was kept last under a name; nil: nothing was.
-func (s *Store) Kept(ctx context.Context, name string) ([]byte, error) {
-	found, _, err := s.engine.read(ctx, nameKey("text", name))
-	if err != nil {
-		return nil, err
-	}
-	t, err := decode[text](found[0])
-	if err != nil || t == nil {
-		return nil, err
-	}
-	return t.Data, nil
+func (s *Store) Kept(ctx context.Context, name string) (data []byte, err error) {
+	err = s.engine.change(ctx, func(t *Tx) error {
+		found, err := get[text](t, nameKey("text", name))
+		data = nil
+		if found != nil {
+			data = found.Data
+		}
+		return err
+	})
+	return data, err
 }

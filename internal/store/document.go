@@ -1,7 +1,6 @@
 package store
 
 import (
-	"container/list"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 )
@@ -50,6 +50,14 @@ type known struct {
 	value   any    // what it says; nil: it was not read yet
 	lost    bool   // the backend has an older one, or none: count and value are those that were seen
 	older   []byte // what it has instead
+}
+
+// ends is until when a document is kept; zero: for good.
+func (k *known) ends() time.Time {
+	if k.until == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(k.until)
 }
 
 // A document is sealed: a MAC over its key, its version and the rest; how often it was written; until when it is kept;
@@ -112,14 +120,8 @@ func decode[T any](k *known) (*T, error) {
 // is missed.
 type cache struct {
 	mu    sync.Mutex
-	known map[string]*list.Element
-	order list.List // of *remembered, the last used first
+	known *simplelru.LRU[string, *known]
 	size  int
-}
-
-type remembered struct {
-	key   string
-	known *known
 }
 
 // Bounds of the cache.
@@ -128,47 +130,34 @@ const (
 	mostBytes     = 64 << 20
 )
 
+func newCache() *cache {
+	c := &cache{}
+	c.known, _ = simplelru.NewLRU(mostDocuments, func(_ string, k *known) { c.size -= k.size }) // it has a size
+	return c
+}
+
 func (c *cache) get(key string, now time.Time) *known {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.known[key]
-	if e == nil {
+	k, _ := c.known.Get(key)
+	if k != nil && k.until > 0 && k.until <= now.UnixMilli() {
+		c.known.Remove(key)
 		return nil
 	}
-	k := e.Value.(*remembered).known //nolint:errcheck,forcetypeassert // the list holds nothing else
-	if k.until > 0 && k.until <= now.UnixMilli() {
-		c.remove(e)
-		return nil
-	}
-	c.order.MoveToFront(e)
 	return k
 }
 
 // put remembers a document, unless a later one is remembered.
 func (c *cache) put(key string, k *known) {
-	if k.value == nil {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]*list.Element{}
+	was, _ := c.known.Peek(key)
+	if k.value == nil || was == k || was != nil && was.count > k.count {
+		return
 	}
-	if e := c.known[key]; e != nil {
-		if e.Value.(*remembered).known.count > k.count { //nolint:errcheck,forcetypeassert // as above
-			return
-		}
-		c.remove(e)
+	c.known.Remove(key)
+	c.known.Add(key, k)
+	for c.size += k.size; c.size > mostBytes && c.known.Len() > 1; {
+		c.known.RemoveOldest()
 	}
-	c.known[key] = c.order.PushFront(&remembered{key, k})
-	c.size += k.size
-	for len(c.known) > mostDocuments || c.size > mostBytes && len(c.known) > 1 {
-		c.remove(c.order.Back())
-	}
-}
-
-func (c *cache) remove(e *list.Element) {
-	r := c.order.Remove(e).(*remembered) //nolint:errcheck,forcetypeassert // as above
-	delete(c.known, r.key)
-	c.size -= r.known.size
 }

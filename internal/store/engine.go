@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,10 +22,11 @@ type engine struct {
 	file    *file
 	wait    time.Duration
 	log     *slog.Logger
-	cache   cache
+	cache   *cache
 	clock   clock
-	locks   locks
-	eras    chan struct{} // held by who begins a new era
+	seed    maphash.Seed
+	locks   [64]chan struct{} // for those who were not first
+	eras    chan struct{}     // held by who begins a new era
 }
 
 // entry is a document that a change rests on.
@@ -51,6 +53,29 @@ func (e *engine) within(ctx context.Context, wait time.Duration, run func(t *Tx)
 	return e.attempt(ctx, run)
 }
 
+// each makes a change of each client, all at the same time.
+func (e *engine) each(ctx context.Context, run func(i int, t *Tx) error) error {
+	ids := e.clients()
+	failed := make([]error, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		all.Go(func() { failed[i] = e.change(ctx, entered(id, func(t *Tx) error { return run(i, t) })) })
+	}
+	all.Wait()
+	return errors.Join(failed...)
+}
+
+// ofAll gives what a function finds at each client, together, and the time.
+func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) ([]T, error)) ([]T, time.Time, error) {
+	found := make([][]T, len(e.clients()))
+	err := e.each(ctx, func(i int, t *Tx) (err error) {
+		found[i], err = find(t)
+		return err
+	})
+	now, _ := e.clock.now()
+	return slices.Concat(found...), now, err
+}
+
 // attempt runs until what a run rests on holds.
 //
 //nolint:gocognit // one loop, with the lock that later runs take
@@ -61,7 +86,7 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 			<-alone
 		}
 	}()
-	seen := map[string]*known(nil)
+	var seen map[string]*known
 	for ctx.Err() == nil {
 		now, _ := e.clock.now()
 		t := &Tx{Now: now, ctx: ctx, engine: e, seen: seen}
@@ -73,17 +98,18 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 		if done || err != nil {
 			return cmp.Or(answer, err)
 		}
-		if seen == nil {
-			seen = map[string]*known{}
+		seen = make(map[string]*known, len(t.entries))
+		for _, n := range t.entries {
+			seen[n.key] = n.known
 		}
 		for i := range moved {
-			if seen[moved[i].Key], err = e.learn(&moved[i], t.entry(moved[i].Key).known); err != nil {
+			if seen[moved[i].Key], err = e.learn(&moved[i], seen[moved[i].Key]); err != nil {
 				return err
 			}
 		}
 		// From now on this process changes these documents one after the other: others of it had the same in mind.
 		if alone == nil && len(moved) > 0 {
-			alone = e.locks.of(moved[0].Key)
+			alone = e.locks[maphash.String(e.seed, moved[0].Key)%uint64(len(e.locks))]
 			select {
 			case alone <- struct{}{}:
 			case <-ctx.Done():
@@ -94,15 +120,15 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 }
 
-// commit writes what a run says, or with write unset only looks whether what it rests on holds.
+// commit writes what a run says, or with write unset only looks whether what it rests on holds. What rests on one reply
+// and writes nothing holds: that reply was all of it.
 func (e *engine) commit(ctx context.Context, t *Tx, write bool) (moved []Doc, done bool, err error) {
-	if len(t.entries) == 0 {
-		return nil, true, nil
-	}
 	c := &Commit{Read: make([]Ref, len(t.entries)), By: t.Now.Add(slack)}
 	var written []*known
+	holds := true
 	for i, n := range t.entries {
 		c.Read[i] = Ref{n.key, n.known.version}
+		holds = holds && t.seen[n.key] == n.known
 		if n.write == nil || !write {
 			continue
 		}
@@ -117,26 +143,32 @@ func (e *engine) commit(ctx context.Context, t *Tx, write bool) (moved []Doc, do
 		k.size = len(d.Data)
 		c.Write, written = append(c.Write, d), append(written, k)
 	}
-	if len(c.Write) > 0 {
+	if len(written) > 0 {
 		c.Publish = t.publish
 	}
-	before, turn := e.clock.asking()
-	r, err := e.backend.Commit(ctx, c)
-	if err != nil {
-		return nil, false, fmt.Errorf("store: %w", err)
-	}
-	e.clock.saw(r.Now, before, turn)
-	if r.Late || len(r.Moved) > 0 {
-		return r.Moved, false, nil
+	if len(written) > 0 || !holds {
+		if r, err := e.send(ctx, c); err != nil || r.Late || len(r.Moved) > 0 {
+			return r.Moved, false, err
+		}
 	}
 	e.remember(t, c, written)
-	if t.done != nil && len(c.Write) > 0 {
+	if t.done != nil && len(written) > 0 {
 		err = t.done()
 	}
 	return nil, true, err
 }
 
-// remember keeps what a commit has confirmed. Requests are met once.
+func (e *engine) send(ctx context.Context, c *Commit) (Result, error) {
+	latest, _ := e.clock.latest()
+	r, err := e.backend.Commit(ctx, c)
+	if err != nil {
+		return Result{}, fmt.Errorf("store: %w", err)
+	}
+	e.clock.saw(r.Now, latest)
+	return r, nil
+}
+
+// remember keeps what the backend has confirmed. Requests are met once.
 func (e *engine) remember(t *Tx, c *Commit, written []*known) {
 	for _, n := range t.entries {
 		if !n.once && t.seen[n.key] == n.known {
@@ -172,144 +204,16 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	return &lost, nil
 }
 
-// read reads documents as they are now, once the time is known.
-func (e *engine) read(ctx context.Context, keys ...string) ([]*known, time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.wait)
-	defer cancel()
-	if err := e.prepare(ctx); err != nil {
-		return nil, time.Time{}, err
-	}
-	return e.fetch(ctx, keys...)
-}
-
-func (e *engine) fetch(ctx context.Context, keys ...string) ([]*known, time.Time, error) {
-	before, turn := e.clock.asking()
-	was := make([]*known, len(keys))
-	for i, key := range keys {
-		was[i] = e.cache.get(key, before)
-	}
-	docs, now, err := e.backend.Get(ctx, keys...)
+// look reads one document as it is now, outside of any change.
+func (e *engine) look(ctx context.Context, key string) (*known, error) {
+	latest, _ := e.clock.latest()
+	d, was := Doc{Key: key}, e.cache.get(key, latest)
+	r, err := e.send(ctx, &Commit{Read: []Ref{{Key: key}}, By: time.UnixMilli(1 << 50)}) // it can't be late
 	if err != nil {
-		return nil, now, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
-	e.clock.saw(now, before, turn)
-	found := make([]*known, len(docs))
-	for i := range docs {
-		if found[i], err = e.learn(&docs[i], was[i]); err != nil {
-			return nil, now, err
-		}
+	if len(r.Moved) > 0 {
+		d = r.Moved[0]
 	}
-	return found, now, nil
-}
-
-// timeOf is the document that keeps the time.
-type timeOf struct {
-	At time.Time `json:"at"`
-}
-
-var timeKey = keyOf("", "time")
-
-// prepare finds out what time it is and what is known of each client, and deals with a clock that was set back.
-func (e *engine) prepare(ctx context.Context) error {
-	if _, fresh := e.clock.now(); !fresh {
-		_, found, now, err := e.readWithClients(ctx, e.fetch, timeKey)
-		if err != nil {
-			return err
-		}
-		kept, err := decode[timeOf](found[0])
-		if err != nil {
-			return err
-		}
-		if kept != nil && kept.At.After(now.Add(slack)) {
-			e.clock.setBack(now)
-		}
-	}
-	if _, behind := e.clock.isBehind(); behind {
-		return e.newEra(ctx)
-	}
-	return nil
-}
-
-// newEra ends all cards and grants: nobody knows how much time has passed.
-func (e *engine) newEra(ctx context.Context) error {
-	select {
-	case e.eras <- struct{}{}:
-		defer func() { <-e.eras }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	lowest, behind := e.clock.isBehind()
-	if !behind {
-		return nil // another has dealt with it
-	}
-	e.log.Error("the store's clock was set back: all cards and grants end", "to", lowest)
-	for _, id := range e.clients() {
-		err := e.attempt(ctx, func(t *Tx) error {
-			if err := t.enter(id); err != nil {
-				return err
-			}
-			t.client.beginEra(lowest)
-			t.putClient()
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := e.attempt(ctx, func(t *Tx) error {
-		t.put(timeKey, &timeOf{lowest},
-			time.Time{})
-		return nil
-	}); err != nil {
-		return err
-	}
-	e.clock.follow()
-	return nil
-}
-
-// keepTime keeps the time, for those that come later.
-func (e *engine) keepTime(ctx context.Context) error {
-	var kept *timeOf
-	err := e.change(ctx, func(t *Tx) (err error) {
-		newest, _ := e.clock.asking()
-		if kept, err = get[timeOf](t, timeKey); err == nil && (kept == nil || kept.At.Before(newest)) {
-			t.put(timeKey, &timeOf{newest}, time.Time{})
-		}
-		return err
-	})
-	// Another process has seen a later time than it is now: the next change deals with that.
-	if newest, _ := e.clock.asking(); err == nil && kept != nil && kept.At.After(newest.Add(slack)) {
-		e.clock.setBack(newest)
-	}
-	return err
-}
-
-// locks are for those who were not first.
-type locks struct {
-	seed maphash.Seed
-	some [64]chan struct{}
-}
-
-func newLocks() (l locks) {
-	l.seed = maphash.MakeSeed()
-	for i := range l.some {
-		l.some[i] = make(chan struct{}, 1)
-	}
-	return l
-}
-
-func (l *locks) of(key string) chan struct{} {
-	return l.some[maphash.String(l.seed, key)%uint64(len(l.some))]
-}
-
-// each calls do for each client, all at the same time.
-func (e *engine) each(do func(client string) error) error {
-	ids := e.clients()
-	failed := make([]error, len(ids))
-	var all sync.WaitGroup
-	for i, id := range ids {
-		all.Go(func() { failed[i] = do(id) })
-	}
-	all.Wait()
-	return errors.Join(failed...)
+	return e.learn(&d, was)
 }

@@ -26,60 +26,53 @@ func (t *Tx) Always(agent string) (*Always, error) {
 }
 
 // PutAlways replaces them.
-func (t *Tx) PutAlways(agent string, a *Always) {
-	grants, until := slices.Clone(a.Grants), t.Now
+func (t *Tx) PutAlways(agent string, a *Always) error {
+	grants := slices.Clone(a.Grants)
 	for i := range grants {
 		grants[i].Era = t.Era // those of another era are not given out
-		until = later(until, grants[i].Until)
 	}
-	t.put(alwaysKey(t.of, agent), &Always{grants}, until.Add(time.Minute))
-	if err := t.relist(listGranted, &listed{Agent: agent, Always: true, Until: until}); err != nil {
-		t.failed = err
-	}
+	until := longest(t, grants)
+	put(t, alwaysKey(t.of, agent), &Always{grants}, until.Add(time.Minute))
+	name := ofAgent + strings.ToLower(agent)
+	return enlist(t, spreadKey(t.of, granted, name), name, until)
 }
 
-// listGrants keeps the list in step of who has grants.
-func (t *Tx) listGrants(c *Conversation) error {
+// longest is until when the last of some grants holds.
+func longest(t *Tx, grants []Grant) time.Time {
 	until := t.Now
-	for i := range c.Grants {
-		until = later(until, c.Grants[i].Until)
+	for i := range grants {
+		until = later(until, grants[i].Until)
 	}
-	return t.relist(listGranted, &listed{Key: c.Key, Until: until})
+	return until
 }
 
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
-	list, now, err := s.engine.listed(ctx, listGranted)
-	if err != nil || len(list) == 0 {
-		return nil, now, err
-	}
-	keys := make([]string, len(list))
-	for i, l := range list {
-		keys[i] = pick(l.Always, alwaysKey(l.client, l.Agent), conversationKey(Name{l.client, l.Key}))
-	}
-	clients, found, now, err := s.engine.readWithClients(ctx, s.engine.read, keys...)
-	var all []Given
-	for i, k := range found {
-		grants, errGrants := grantsOf(k, list[i].Always)
-		err = errors.Join(err, errGrants)
-		for _, g := range grants {
-			if g.Era == clients[list[i].client].Era && g.Until.After(now) {
-				all = append(all, Given{Grant: g, Conversation: Name{list[i].client, list[i].Key},
-					Always: list[i].Always})
-			}
+	return ofAll(ctx, s.engine, func(t *Tx) (all []Given, err error) {
+		names, err := listed(t, granted)
+		for _, one := range names {
+			given, errGiven := givenTo(t, one.Name)
+			all, err = append(all, given...), errors.Join(err, errGiven)
 		}
-	}
-	return all, now, err
+		return all, err
+	})
 }
 
-func grantsOf(k *known, always bool) ([]Grant, error) {
-	if k.lost {
-		return nil, nil
+// givenTo are the grants of what the index names: a conversation, or an agent.
+func givenTo(t *Tx, name string) (all []Given, err error) {
+	in, a := Name{Client: t.of}, &Always{}
+	agent, isAlways := strings.CutPrefix(name, ofAgent)
+	if isAlways {
+		a, err = t.Always(agent)
+	} else {
+		in.Key = strings.TrimPrefix(name, ofKey)
+		var c *Conversation
+		if c, err = t.conversation(in, false); err == nil {
+			a.Grants = c.Grants
+		}
 	}
-	if always {
-		a, err := decode[Always](k)
-		return pick(a == nil, &Always{}, a).Grants, err
+	for _, g := range a.Grants {
+		all = append(all, Given{Grant: g, Conversation: in, Always: isAlways})
 	}
-	c, err := decode[Conversation](k)
-	return pick(c == nil, &Conversation{}, c).Grants, err
+	return all, err
 }

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"strings"
 	"sync"
@@ -26,11 +27,8 @@ import (
 
 // Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
 type Backend interface {
-	// Get reads documents, in this order, and the time. One that is not there has no version.
-	Get(ctx context.Context, keys ...string) ([]Doc, time.Time, error)
-
 	// Commit writes, all or nothing, if each document that was read still has its version and the time is not after By.
-	// Else it gives those that have another version, or late.
+	// Else it gives those that have another version, also where it is late. One that is not there has none.
 	Commit(ctx context.Context, c *Commit) (Result, error)
 
 	// Watch calls heard with what commits publish, from any process, until ctx ends. It is a hint: some may be missed.
@@ -63,13 +61,13 @@ type Options struct {
 
 // Request is a request that was decided, for a client that asks again.
 type Request struct {
-	ID     string
-	Body   [32]byte // of the request: another body under the same id is another request
-	Allow  bool
-	Denied bool
-	Waits  bool // it is not decided yet, and this process will
-	By     string
-	Keep   time.Duration
+	ID     string        `json:"-"`
+	Body   [32]byte      `json:"body"` // of the request: another body under the same id is another request
+	Allow  bool          `json:"allow,omitzero"`
+	Denied bool          `json:"denied,omitzero"`
+	Waits  bool          `json:"-"` // it is not decided yet, and this process will
+	By     string        `json:"by,omitzero"`
+	Keep   time.Duration `json:"-"`
 }
 
 // Card is one question to people.
@@ -136,29 +134,18 @@ func Open(ctx context.Context, o Options) (*Store, error) { //nolint:gocritic //
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: &engine{
+	e := &engine{
 		backend: o.Backend, key: o.Key, clients: o.Clients, file: f, wait: cmp.Or(o.Wait, 400*time.Millisecond),
-		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), locks: newLocks(), eras: make(chan struct{}, 1),
-	}}
-	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.ended.Go(func() { s.keepTime(ctx) })
-	return s, nil
-}
-
-// keepTime keeps the backend's time each second.
-func (s *Store) keepTime(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		if err := s.engine.keepTime(ctx); err != nil && ctx.Err() == nil {
-			s.engine.log.Debug("the store's time could not be kept", "err", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cache: newCache(), seed: maphash.MakeSeed(),
+		eras: make(chan struct{}, 1),
 	}
+	for i := range e.locks {
+		e.locks[i] = make(chan struct{}, 1)
+	}
+	s := &Store{engine: e}
+	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.ended.Go(func() { e.keepTime(ctx) })
+	return s, nil
 }
 
 // Ready says why the store can't be used now, if it can't.
@@ -168,8 +155,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.engine.backend.Ready(ctx); err != nil {
 		return err
 	}
-	// so that a loss is noticed even where no call meets it
-	_, _, _, err := s.engine.readWithClients(ctx, s.engine.read)
+	_, err := s.Lost(ctx) // so that a loss is noticed even where no call meets it
 	return err
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,7 +33,6 @@ type Tx struct {
 	publish string
 	done    func() error // after a commit that wrote
 	failed  error        // this can't be committed, whatever the function says
-	refused error        // so it ends if what it rests on holds
 }
 
 // keyOf is the name of a client's document. What stands in the braces says where a Redis Cluster keeps it.
@@ -78,6 +76,9 @@ func (t *Tx) entry(key string) *entry {
 	return e
 }
 
+// named is the kind of what is kept by its name: it is put back where the store has lost it.
+const named = "n"
+
 // get is what a document says, or what it is to say; nil: it is not there.
 func get[T any](t *Tx, key string) (*T, error) {
 	e := t.entry(key)
@@ -90,23 +91,20 @@ func get[T any](t *Tx, key string) (*T, error) {
 		t.failed = err
 	}
 	if e.known.lost && kindOf(key) == named {
-		t.put(key, value, time.UnixMilli(e.known.until))
+		put(t, key, value, e.known.ends())
 	}
 	return value, err
 }
 
-// named is the kind of what is kept by its name: it is put back where the store has lost it.
-const named = "n"
-
 // put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
 // it.
-func (t *Tx) put(key string, value any, until time.Time) {
+func put(t *Tx, key string, value any, until time.Time) {
 	e := t.entry(key)
 	e.write, e.until = value, until
 }
 
 // tell adds to what watchers hear.
-func (t *Tx) tell(what string) {
+func tell(t *Tx, what string) {
 	if !slices.Contains(strings.Split(t.publish, "\n"), what) {
 		t.publish = strings.TrimPrefix(t.publish+"\n"+what, "\n")
 	}
@@ -123,7 +121,7 @@ func (s *Store) Update(ctx context.Context, n Name, fn func(t *Tx) error) error 
 		if err := fn(t); err != nil {
 			return err
 		}
-		return cmp.Or(t.refused, t.finish())
+		return t.finish()
 	})
 }
 
@@ -263,101 +261,63 @@ func (t *Tx) finish() error {
 		}
 		c.Changed()
 		c.Epoch, c.Written = t.client.Epoch, t.Now
-		t.put(c.key, c, t.Now.Add(keepLong))
+		put(t, c.key, c, t.Now.Add(keepLong))
 		if t.entry(c.key).known.version == "" || old {
-			if err := t.addRef(c.Name); err != nil {
+			if err := enlist(t, refKey(c.Client, c.Ref()), c.Key, t.Now.Add(keepLong)); err != nil {
 				return err
 			}
 		}
 		if c.granted {
-			if err := t.listGrants(c); err != nil {
+			name := ofKey + c.Key
+			if err := enlist(t, spreadKey(t.of, granted, name), name, longest(t, c.Grants)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
-}
-
-// names are the conversations of a client that share a short name.
-type names struct {
-	Keys []string `json:"keys"`
-}
-
-const mostNames = 16
-
-func (t *Tx) addRef(n Name) error {
-	key := keyOf(n.Client, "ref/"+n.Ref())
-	found, err := get[names](t, key)
-	if err != nil {
-		return err
-	}
-	list := names{}
-	if found != nil {
-		list.Keys = slices.DeleteFunc(slices.Clone(found.Keys), func(k string) bool { return k == n.Key })
-	}
-	list.Keys = last(append(list.Keys, n.Key), mostNames)
-	t.put(key, &list, t.Now.Add(keepLong))
-	t.entry(key).once = true
 	return nil
 }
 
 // Find is the conversation with this short name.
 func (s *Store) Find(ctx context.Context, ref string) (Name, error) {
-	clients := s.engine.clients()
-	keys := make([]string, len(clients))
-	for i, id := range clients {
-		keys[i] = keyOf(id, "ref/"+strings.ToUpper(ref))
-	}
-	found, _, err := s.engine.read(ctx, keys...)
-	if err != nil {
-		return Name{}, err
-	}
-	var all []Name
-	for i, k := range found {
-		list, err := decode[names](k)
-		if err != nil {
-			return Name{}, err
-		}
-		if list != nil {
-			for _, key := range list.Keys {
-				all = append(all, Name{Client: clients[i], Key: key})
+	all, _, err := ofAll(ctx, s.engine, func(t *Tx) (all []Name, err error) {
+		found, err := get[index](t, refKey(t.of, strings.ToUpper(ref)))
+		if found != nil {
+			for _, one := range found.Of {
+				all = append(all, Name{t.of, one.Name})
 			}
 		}
-	}
-	switch len(all) {
-	case 0:
+		return all, err
+	})
+	switch {
+	case err != nil:
+		return Name{}, err
+	case len(all) == 0:
 		return Name{}, ErrUnknown
-	case 1:
-		return all[0], nil
+	case len(all) > 1:
+		return Name{}, ErrAmbiguous
 	}
-	return Name{}, ErrAmbiguous
+	return all[0], nil
 }
 
-// decided is a request that was decided.
-type decided struct {
-	Body   [32]byte `json:"body"`
-	Allow  bool     `json:"allow,omitzero"`
-	Denied bool     `json:"denied,omitzero"`
-	By     string   `json:"by,omitzero"`
-}
-
-func (t *Tx) requestKey(id string) string { return keyOf(t.of, "req/"+hash(id)) }
+func requestKey(client, id string) string { return keyOf(client, "req/"+hash(id)) }
 
 // Request is what was decided about a request; nil: it was not met.
 func (t *Tx) Request(id string) *Request {
-	key := t.requestKey(id)
-	d, _ := get[decided](t, key)
+	key := requestKey(t.of, id)
+	found, _ := get[Request](t, key)
 	t.entry(key).once = true
-	if d == nil {
+	if found == nil {
 		return nil
 	}
-	return &Request{ID: id, Body: d.Body, Allow: d.Allow, Denied: d.Denied, By: d.By}
+	r := *found
+	r.ID = id
+	return &r
 }
 
 // Decide remembers what was decided about a request, with this commit.
 func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
-	key := t.requestKey(r.ID)
-	t.put(key, &decided{Body: r.Body, Allow: r.Allow, Denied: r.Denied, By: r.By}, t.Now.Add(r.Keep))
+	key := requestKey(t.of, r.ID)
+	put(t, key, &r, t.Now.Add(r.Keep))
 	t.entry(key).once = !r.Waits
 	for _, c := range []*Conversation{t.convs[0], t.C} {
 		if !c.Called && (r.Allow || r.Denied) { // else it is an event, and no call
@@ -405,13 +365,13 @@ func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
 	default:
 		now.At = append(now.At, t.Now.UnixMilli())
 	}
-	t.put(key, &now, t.Now.Add(askedWindow))
+	put(t, key, &now, t.Now.Add(askedWindow))
 	return true, nil
 }
 
 // Side is what questions of the conversation need beside it.
 func (t *Tx) Side() (*Side, error) {
-	found, err := get[Side](t, t.sideKey())
+	found, err := get[Side](t, sideKey(t.C.Name))
 	if err != nil || found == nil {
 		return &Side{}, err
 	}
@@ -421,6 +381,6 @@ func (t *Tx) Side() (*Side, error) {
 }
 
 // PutSide replaces it.
-func (t *Tx) PutSide(s *Side) { t.put(t.sideKey(), s, t.Now.Add(keepLong)) }
+func (t *Tx) PutSide(s *Side) { put(t, sideKey(t.C.Name), s, t.Now.Add(keepLong)) }
 
-func (t *Tx) sideKey() string { return keyOf(t.of, "side/"+t.C.Hash()) }
+func sideKey(n Name) string { return keyOf(n.Client, "side/"+n.Hash()) }

@@ -90,31 +90,6 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// Get implements store.Backend.
-func (b *Backend) Get(ctx context.Context, keys ...string) ([]store.Doc, time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	texts := make([]*goredis.StringCmd, len(keys))
-	pipe := b.client.Pipeline()
-	clock := pipe.Time(ctx)
-	for i, key := range keys {
-		texts[i] = pipe.Get(ctx, prefix+key)
-	}
-	_, _ = pipe.Exec(ctx) // each command has its own error
-	now, err := clock.Result()
-	docs := make([]store.Doc, len(keys))
-	for i, text := range texts {
-		if e := text.Err(); e != nil && !errors.Is(e, goredis.Nil) {
-			err = cmp.Or(err, e)
-		}
-		docs[i] = docOf(keys[i], text.Val())
-	}
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("redis: %w", err)
-	}
-	return docs, now.Truncate(time.Millisecond), nil
-}
-
 func docOf(key, text string) store.Doc {
 	n := min(len(text), 8)
 	return store.Doc{Key: key, Version: text[:n], Data: []byte(text[n:])}
@@ -177,56 +152,23 @@ func infoField(info, name string) string {
 	return ""
 }
 
-// How Watch goes on.
-const (
-	quiet      = 5 * time.Second // after which a silent subscription is pinged
-	minBackoff = 50 * time.Millisecond
-	maxBackoff = 2 * time.Second
-)
+// quiet is after how much silence a subscription is pinged.
+const quiet = 5 * time.Second
 
-// Watch implements store.Backend. Whatever breaks its subscription, it subscribes again; what was published meanwhile
-// is missed.
+// Watch implements store.Backend. Whatever breaks its subscription, go-redis subscribes again; what was published
+// meanwhile is missed.
 func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
-	backoff := minBackoff
-	for ctx.Err() == nil {
-		if b.listen(ctx, heard) {
-			backoff = minBackoff
-		}
-		select {
-		case <-time.After(backoff):
-		case <-ctx.Done():
-		}
-		backoff = min(2*backoff, maxBackoff)
-	}
-	return nil
-}
-
-// listen holds one subscription until it breaks, and says whether it ever stood.
-func (b *Backend) listen(ctx context.Context, heard func(string)) (stood bool) {
 	sub := b.client.Subscribe(ctx, channel)
-	stop := context.AfterFunc(ctx, func() { _ = sub.Close() }) // a read does not see its context end
-	defer func() {
-		stop()
-		_ = sub.Close() // also the second time
-	}()
-	pinged := false
+	messages := sub.Channel(goredis.WithChannelHealthCheckInterval(quiet))
 	for {
-		message, err := sub.ReceiveTimeout(ctx, quiet)
-		timeout, ok := errors.AsType[net.Error](err)
-		switch {
-		case err == nil:
-			pinged = false
-		case !pinged && ctx.Err() == nil && ok && timeout.Timeout() && sub.Ping(ctx) == nil:
-			pinged = true
-			continue
-		default:
-			return stood
-		}
-		switch m := message.(type) {
-		case *goredis.Subscription:
-			stood = true
-		case *goredis.Message:
+		select {
+		case m, open := <-messages:
+			if !open {
+				return goredis.ErrClosed
+			}
 			heard(m.Payload)
+		case <-ctx.Done():
+			return sub.Close()
 		}
 	}
 }

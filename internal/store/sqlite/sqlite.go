@@ -67,13 +67,12 @@ type Backend struct {
 	find, replace, sweep *sql.Stmt
 	swept                time.Time
 
-	mu    sync.Mutex
-	boxes map[chan string]bool // of those who watch
+	watching sync.Map // *func(what string)
 }
 
 // Open opens the database, or makes one, and holds it for this process alone. Now is the clock; nil: time.Now.
 func Open(ctx context.Context, path string, now func() time.Time) (*Backend, error) {
-	b := &Backend{now: now, boxes: map[chan string]bool{}}
+	b := &Backend{now: now}
 	if now == nil {
 		b.now = time.Now
 	}
@@ -155,25 +154,6 @@ func (b *Backend) prepare(ctx context.Context) error {
 	return err
 }
 
-// Get implements store.Backend.
-func (b *Backend) Get(ctx context.Context, keys ...string) ([]store.Doc, time.Time, error) {
-	var docs []store.Doc
-	var now time.Time
-	err := b.ask(ctx, func(ctx context.Context, at time.Time) (err error) {
-		docs, now = make([]store.Doc, len(keys)), at
-		for i, key := range keys {
-			if docs[i], err = b.read(ctx, key, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, time.Time{}, err // they may still be written to
-	}
-	return docs, now, nil
-}
-
 func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Doc, error) {
 	var version, data []byte
 	var until int64
@@ -222,45 +202,23 @@ func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, er
 		return store.Result{}, err // it may still be written to
 	}
 	if len(result.Moved) == 0 && !result.Late && c.Publish != "" {
-		b.tell(c.Publish)
+		b.watching.Range(func(heard, _ any) bool {
+			go (*heard.(*func(string)))(c.Publish) //nolint:errcheck,forcetypeassert // it holds nothing else
+			return true
+		})
 	}
 	return result, nil
 }
 
-// mostPending is how much a slow watcher may leave lying: what it hears is a hint.
-const mostPending = 4096
-
 // Watch implements store.Backend. There is one process, so its own commits are all there is to hear.
 func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
-	box := make(chan string, mostPending)
-	b.mu.Lock()
-	b.boxes[box] = true
-	b.mu.Unlock()
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.boxes, box)
-	}()
-	for {
-		select {
-		case what := <-box:
-			heard(what)
-		case <-ctx.Done():
-			return nil
-		case <-b.batch.Ended():
-			return store.ErrClosed
-		}
-	}
-}
-
-func (b *Backend) tell(what string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for box := range b.boxes {
-		select {
-		case box <- what:
-		default:
-		}
+	b.watching.Store(&heard, nil)
+	defer b.watching.Delete(&heard)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-b.batch.Ended():
+		return store.ErrClosed
 	}
 }
 

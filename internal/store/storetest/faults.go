@@ -67,17 +67,6 @@ func (f *Faults) now() (Fault, time.Duration) {
 	return f.fault, f.ahead
 }
 
-// Get implements store.Backend.
-func (f *Faults) Get(ctx context.Context, keys ...string) ([]store.Doc, time.Time, error) {
-	fault, ahead := f.now()
-	if fault == Hang {
-		<-ctx.Done()
-		return nil, time.Time{}, ctx.Err()
-	}
-	docs, now, err := f.Backend.Get(ctx, keys...)
-	return docs, now.Add(ahead), err
-}
-
 // Commit implements store.Backend.
 func (f *Faults) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
 	fault, ahead := f.now()

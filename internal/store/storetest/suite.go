@@ -285,10 +285,13 @@ func family(b *bench) {
 func (b *bench) card(s *store.Store, c store.Name, id string, until time.Duration) {
 	b.Helper()
 	b.update(s, c, func(t *store.Tx) {
-		t.PutCard(&store.Card{ID: id, Conversation: c, Agent: "a", Digest: "d" + id, Until: t.Now.Add(until),
+		b.put(t, &store.Card{ID: id, Conversation: c, Agent: "a", Digest: "d" + id, Until: t.Now.Add(until),
 			Data: []byte(id)})
 	})
 }
+
+// put puts a card in an update.
+func (b *bench) put(t *store.Tx, c *store.Card) { b.is("put "+c.ID, t.PutCard(c), nil) }
 
 func (b *bench) open(s *store.Store) string {
 	b.Helper()

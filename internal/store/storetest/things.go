@@ -24,7 +24,7 @@ func cards(b *bench) {
 		b.is("its conversation lists it", len(t.C.Open) == 2 && t.C.Open[0].Digest == "dc1", true)
 		if c, err := t.Card("c1"); err == nil {
 			c.Closed, c.Data = true, []byte("answered")
-			t.PutCard(c)
+			b.put(t, c)
 		}
 	})
 	b.update(one, conv("main"), func(t *store.Tx) {
@@ -32,13 +32,13 @@ func cards(b *bench) {
 		if err == nil {
 			b.is("it is closed", c.Closed && string(c.Data) == "answered", true)
 			c.Closed = false
-			t.PutCard(c)
+			b.put(t, c)
 		}
 		b.is("its conversation lists it as closed", len(t.C.Open) == 2 && t.C.Open[0].Closed != t.C.Open[1].Closed,
 			true)
 		if err == nil {
 			c.Until = t.Now // what was said to it is over
-			t.PutCard(c)
+			b.put(t, c)
 		}
 	})
 	b.update(two, conv("main"), func(t *store.Tx) { b.is("its conversation lists the other", len(t.C.Open), 1) })
@@ -67,7 +67,7 @@ func takenCode(b *bench) {
 		}
 	}
 	err := b.store().Update(b.ctx, conv("main"), func(t *store.Tx) error {
-		t.PutCard(&store.Card{ID: "c2", Conversation: conv("main"), Until: t.Now.Add(2 * time.Hour)})
+		b.put(t, &store.Card{ID: "c2", Conversation: conv("main"), Until: t.Now.Add(2 * time.Hour)})
 		return nil
 	})
 	b.must(err) // it is the same card
@@ -115,7 +115,7 @@ func always(b *bench) {
 			for _, id := range ids {
 				a.Grants = append(a.Grants, store.Grant{ID: id, Agent: "Main", Until: t.Now.Add(time.Hour)})
 			}
-			t.PutAlways("Main", &a)
+			b.must(t.PutAlways("Main", &a))
 		})
 	}
 	have := func(s *store.Store, agent string) (ids string) {
@@ -282,7 +282,7 @@ func watch(b *bench) {
 		b.update(other, conv("a"), func(t *store.Tx) {
 			for _, id := range []string{"a", "b"} {
 				until := t.Now.Add(time.Hour)
-				t.PutCard(&store.Card{ID: fmt.Sprint(id, n), Conversation: conv("a"), Until: until, Closed: id == "b"})
+				b.put(t, &store.Card{ID: fmt.Sprint(id, n), Conversation: conv("a"), Until: until, Closed: id == "b"})
 			}
 		})
 	})

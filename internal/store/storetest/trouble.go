@@ -90,7 +90,7 @@ func claims(b *bench) {
 				c, err := t.Card("c1")
 				if mine = err == nil && !c.Closed; mine {
 					c.Closed, c.Data = true, fmt.Append(nil, n)
-					t.PutCard(c)
+					b.put(t, c)
 				}
 				return err
 			})
@@ -149,7 +149,8 @@ func (b *bench) given(s *store.Store, id string) {
 	b.card(s, conv("a"), id, time.Hour)
 	b.update(s, conv("a"), func(t *store.Tx) {
 		t.C.Grant(store.Grant{ID: id, Tool: "exec", Until: t.Now.Add(time.Hour)})
-		t.PutAlways("main", &store.Always{Grants: []store.Grant{{ID: id, Until: t.Now.Add(time.Hour)}}})
+		always := &store.Always{Grants: []store.Grant{{ID: id, Until: t.Now.Add(time.Hour)}}}
+		b.must(t.PutAlways("main", always))
 	})
 }
 
@@ -304,7 +305,7 @@ func flush(b *bench) {
 	}
 	lost, err = s.Lost(b.ctx)
 	b.must(err)
-	b.is("lost", strings.Join(lost, " "), "laptop")
+	b.is("lost", strings.Join(lost, " "), "laptop phone")
 	b.raise(s, conv("born lost"), "", taint.Owner)
 	b.must(b.store("machine").AcceptLoss(b.ctx))
 	b.is("what was met since", b.level(s, conv("born lost"), ""), taint.Untrusted)
@@ -388,7 +389,7 @@ func cardPutBack(b *bench) {
 	b.update(s, conv("a"), func(t *store.Tx) {
 		if c, err := t.Card("c1"); err == nil {
 			c.Closed, c.Data = true, []byte("used")
-			t.PutCard(c)
+			b.put(t, c)
 		}
 	})
 	b.must(b.Restore(b.ctx, before, func(key string) bool { return strings.Contains(key, ":card/") }))
@@ -398,7 +399,7 @@ func cardPutBack(b *bench) {
 			if err != nil {
 				return err
 			}
-			t.PutCard(c)
+			b.put(t, c)
 			if string(c.Data) != "used" {
 				b.Log("it was taken for one that is not used: the commit finds out")
 			}
