@@ -149,9 +149,9 @@ func putClient(t *Tx) {
 
 // Paused is the pause that binds an agent's calls; nil: none does. A call that names no agent is bound by any.
 func (t *Tx) Paused(agent string) *Pause {
-	for _, p := range t.client.Pauses {
-		if agent == "" || p.Agent == "" || strings.EqualFold(p.Agent, agent) {
-			return &p
+	for i := range t.client.Pauses {
+		if p := &t.client.Pauses[i]; agent == "" || p.Agent == "" || strings.EqualFold(p.Agent, agent) {
+			return p
 		}
 	}
 	return nil

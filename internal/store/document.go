@@ -52,6 +52,8 @@ type known struct {
 	older   []byte // what it has instead
 }
 
+var absent = &known{}
+
 // ends is until when a document is kept; zero: for good.
 func (k *known) ends() time.Time {
 	if k.until == 0 {
@@ -83,7 +85,7 @@ func seal(key hmac.Key, name, version string, count uint64, until int64, value a
 
 func unseal(key hmac.Key, d *Doc) (*known, error) {
 	if d.Version == "" {
-		return &known{}, nil
+		return absent, nil
 	}
 	if len(d.Data) < headerSize || !key.Check(string(d.Data[:sealSize]), "document", d.Key, d.Version,
 		string(d.Data[sealSize:])) {

@@ -89,7 +89,7 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 	var seen map[string]*known
 	for ctx.Err() == nil {
 		now, _ := e.clock.now()
-		t := &Tx{Now: now, ctx: ctx, engine: e, seen: seen}
+		t := &Tx{Now: now, ctx: ctx, engine: e, seen: seen, entries: make([]*entry, 0, 4)}
 		answer := run(t)
 		if t.failed != nil {
 			return t.failed

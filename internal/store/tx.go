@@ -69,7 +69,7 @@ func (t *Tx) entry(key string) *entry {
 		k = later // others of this process have been here meanwhile
 	}
 	if k == nil {
-		k = &known{}
+		k = absent
 	}
 	e := &entry{key: key, known: k}
 	t.entries = append(t.entries, e)

@@ -3,6 +3,7 @@ package redis
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,71 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
-// call is a call of the script, and what it answers.
-type call struct {
-	keys  []string
-	args  []any
-	reply any
-}
-
-type work = store.Work[*call]
-
-// Commit implements store.Backend.
-func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
-	s := callOf(c)
-	if err := b.batch.Ask(ctx, s); err != nil {
-		return store.Result{}, fmt.Errorf("redis: %w", err)
-	}
-	return s.result(c)
-}
-
-// callOf is a commit as commit.lua takes it.
-func callOf(c *store.Commit) *call {
-	s := &call{keys: make([]string, 0, len(c.Read)+len(c.Write)), args: make([]any, 0, 4+len(c.Read)+3*len(c.Write))}
-	s.args = append(s.args, len(c.Read), c.By.UnixMilli(), channel, c.Publish)
-	for _, read := range c.Read {
-		s.keys, s.args = append(s.keys, prefix+read.Key), append(s.args, read.Version)
-	}
-	for _, d := range c.Write {
-		at := 0
-		for at < len(c.Read) && c.Read[at].Key != d.Key {
-			at++
-		}
-		if at == len(c.Read) {
-			at = len(s.keys)
-			s.keys = append(s.keys, prefix+d.Key)
-		}
-		value := append(append(make([]byte, 0, len(d.Version)+len(d.Data)), d.Version...), d.Data...)
-		s.args = append(s.args, at+1, value, d.Keep.Milliseconds())
-	}
-	return s
-}
-
-// result reads what commit.lua answers.
-func (s *call) result(c *store.Commit) (result store.Result, err error) {
-	list, _ := s.reply.([]any)
-	if len(list) < 2 {
-		return result, errReply
-	}
-	late, isNumber := list[0].(int64)
-	now, isTime := list[1].(int64)
-	result = store.Result{Late: late != 0, Now: time.UnixMilli(now)}
-	for moved := list[2:]; len(moved) >= 2; moved = moved[2:] {
-		n, isIndex := moved[0].(int64)
-		text, isText := moved[1].(string)
-		if !isIndex || !isText || n < 1 || int(n) > len(c.Read) {
-			return store.Result{}, errReply
-		}
-		result.Moved = append(result.Moved, docOf(c.Read[n-1].Key, text))
-	}
-	if !isNumber || !isTime {
-		return store.Result{}, errReply
-	}
-	return result, nil
-}
-
-// run makes a trip to each node that a commit is for.
-func (b *Backend) run(together []*work) {
+// commit makes a trip to each node that a commit is for.
+func (b *Backend) commit(together []*store.Work) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.timeout)
 	defer cancel()
 	cluster, ok := b.client.(*goredis.ClusterClient)
@@ -84,9 +22,9 @@ func (b *Backend) run(together []*work) {
 		return
 	}
 	for range 2 { // once more where a slot has moved
-		nodes := map[*goredis.Client][]*work{}
+		nodes := map[*goredis.Client][]*store.Work{}
 		for _, w := range together {
-			node, err := cluster.MasterForKey(ctx, w.Do.keys[0])
+			node, err := cluster.MasterForKey(ctx, prefix+keyOf(w))
 			if w.Err = err; err == nil {
 				nodes[node] = append(nodes[node], w)
 			}
@@ -96,22 +34,38 @@ func (b *Backend) run(together []*work) {
 			all.Go(func() { b.send(ctx, node, some) })
 		}
 		all.Wait()
-		var moved []*work
-		for _, w := range together {
-			if w.Err != nil && (goredis.HasErrorPrefix(w.Err, "MOVED") || goredis.HasErrorPrefix(w.Err, "ASK")) {
-				moved = append(moved, w)
-			}
-		}
-		if together = moved; len(together) == 0 {
+		together = those(together, "MOVED", "ASK")
+		if len(together) == 0 {
 			return
 		}
 		cluster.ReloadState(ctx)
 	}
 }
 
+// keyOf is the first key of a commit: the others are in the same slot.
+func keyOf(w *store.Work) string {
+	if len(w.Read) > 0 {
+		return w.Read[0].Key
+	}
+	return w.Write[0].Key
+}
+
+// those are the commits that failed with an error that begins so.
+func those(all []*store.Work, errs ...string) (some []*store.Work) {
+	for _, w := range all {
+		for _, code := range errs {
+			if w.Err != nil && goredis.HasErrorPrefix(w.Err, code) {
+				some = append(some, w)
+			}
+		}
+	}
+	return some
+}
+
 // send makes one trip to a node, and another for those whose script it does not know.
-func (b *Backend) send(ctx context.Context, node goredis.UniversalClient, together []*work) {
-	if unknown := b.pipeline(ctx, node, together, commitScript.EvalSha); len(unknown) > 0 {
+func (b *Backend) send(ctx context.Context, node goredis.UniversalClient, together []*store.Work) {
+	b.pipeline(ctx, node, together, commitScript.EvalSha)
+	if unknown := those(together, "NOSCRIPT"); len(unknown) > 0 {
 		b.pipeline(ctx, node, unknown, commitScript.Eval)
 	}
 }
@@ -119,16 +73,17 @@ func (b *Backend) send(ctx context.Context, node goredis.UniversalClient, togeth
 type evaluate func(ctx context.Context, c goredis.Scripter, keys []string, args ...any) *goredis.Cmd
 
 func (b *Backend) pipeline(
-	ctx context.Context, node goredis.UniversalClient, together []*work, eval evaluate,
-) (unknown []*work) {
+	ctx context.Context, node goredis.UniversalClient, together []*store.Work, eval evaluate,
+) {
 	sent, pipe := make([]*goredis.Cmd, len(together)), node.Pipeline()
 	for i, w := range together {
 		if !w.IsLate() {
-			sent[i] = eval(ctx, pipe, w.Do.keys, w.Do.args...)
+			keys, args := arguments(w.Commit)
+			sent[i] = eval(ctx, pipe, keys, args...)
 		}
 	}
 	if pipe.Len() == 0 {
-		return nil
+		return
 	}
 	confirmed := goredis.NewIntCmd(ctx, "wait", b.replicas, max(1, (b.timeout/2).Milliseconds()))
 	if b.replicas > 0 {
@@ -139,13 +94,54 @@ func (b *Backend) pipeline(
 		if sent[i] == nil {
 			continue
 		}
-		w.Do.reply, w.Err = sent[i].Result()
+		reply, err := sent[i].Slice()
 		switch {
-		case w.Err != nil && goredis.HasErrorPrefix(w.Err, "NOSCRIPT"):
-			unknown = append(unknown, w)
-		case w.Err == nil && (confirmed.Err() != nil || confirmed.Val() < int64(b.replicas)):
+		case err != nil:
+			w.Err = fmt.Errorf("redis: %w", err)
+		case confirmed.Err() != nil || confirmed.Val() < int64(b.replicas):
 			w.Err = ErrReplicas
+		default:
+			w.Result, w.Err = result(w.Commit, reply)
 		}
 	}
-	return unknown
+}
+
+// arguments are a commit as commit.lua takes it.
+func arguments(c *store.Commit) (keys []string, args []any) {
+	keys, args = make([]string, 0, len(c.Read)+len(c.Write)), make([]any, 0, 4+len(c.Read)+3*len(c.Write))
+	args = append(args, len(c.Read), c.By.UnixMilli(), channel, c.Publish)
+	for _, read := range c.Read {
+		keys, args = append(keys, prefix+read.Key), append(args, read.Version)
+	}
+	for _, d := range c.Write {
+		at := slices.IndexFunc(c.Read, func(r store.Ref) bool { return r.Key == d.Key })
+		if at < 0 {
+			at, keys = len(keys), append(keys, prefix+d.Key)
+		}
+		args = append(args, at+1, d.Version+string(d.Data), d.Keep.Milliseconds())
+	}
+	return keys, args
+}
+
+// result reads what commit.lua answers.
+func result(c *store.Commit, reply []any) (r store.Result, err error) {
+	if len(reply) < 2 {
+		return r, errReply
+	}
+	late, isNumber := reply[0].(int64)
+	now, isTime := reply[1].(int64)
+	r = store.Result{Late: late != 0, Now: time.UnixMilli(now)}
+	for moved := reply[2:]; len(moved) >= 2; moved = moved[2:] {
+		n, isIndex := moved[0].(int64)
+		text, isText := moved[1].(string)
+		if !isIndex || !isText || n < 1 || int(n) > len(c.Read) {
+			return store.Result{}, errReply
+		}
+		size := min(len(text), 8)
+		r.Moved = append(r.Moved, store.Doc{Key: c.Read[n-1].Key, Version: text[:size], Data: []byte(text[size:])})
+	}
+	if !isNumber || !isTime {
+		return store.Result{}, errReply
+	}
+	return r, nil
 }

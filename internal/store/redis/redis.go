@@ -58,7 +58,7 @@ type Backend struct {
 	client   goredis.UniversalClient
 	replicas int // that must have a write
 	timeout  time.Duration
-	batch    *store.Batch[*call]
+	*store.Batch
 }
 
 // Open prepares a backend. It fails on a URL that can't be read and on nothing else: Redis is met at the first use, and
@@ -77,22 +77,17 @@ func Open(url string, o Options) (*Backend, error) {
 	u.Protocol = 2          // nothing here needs pushes
 	logging.Disable()       // every error reaches the caller, and the log from there
 	b := &Backend{client: goredis.NewUniversalClient(u), replicas: replicas, timeout: timeout}
-	b.batch = store.NewBatch(trips, b.run)
+	b.Batch = store.NewBatch(trips, b.commit)
 	return b, nil
 }
 
 // Close implements store.Backend.
 func (b *Backend) Close() error {
-	b.batch.Close()
+	b.Batch.Close()
 	if err := b.client.Close(); !errors.Is(err, goredis.ErrClosed) {
 		return err
 	}
 	return nil
-}
-
-func docOf(key, text string) store.Doc {
-	n := min(len(text), 8)
-	return store.Doc{Key: key, Version: text[:n], Data: []byte(text[n:])}
 }
 
 // Ready implements store.Backend.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,12 +230,28 @@ func TestH46AFullDiskIsAnErrorThatPasses(t *testing.T) {
 }
 
 func TestH42AHungDatabaseIsAnErrorInTime(t *testing.T) {
-	b, s := open(t, database(t))
-	_, err := allow(s, 0)
+	var hangs sync.Mutex // each transaction asks what time it is
+	var panics atomic.Bool
+	b, err := sqlite.Open(t.Context(), database(t), func() time.Time {
+		hangs.Lock()
+		defer hangs.Unlock()
+		if panics.Load() {
+			panic("x")
+		}
+		return time.Now()
+	})
 	must(t, err)
-	begun, release := make(chan struct{}), make(chan struct{})
-	go func() { _ = b.Do(context.Background(), func() error { close(begun); <-release; return nil }) }()
-	<-begun
+	s, err := storeOn(b)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	_, err = allow(s, 0)
+	must(t, err)
+	panics.Store(true)
+	if _, err := allow(s, 1); err == nil {
+		t.Error("a panic is no error")
+	}
+	panics.Store(false)
+	hangs.Lock()
 	began := time.Now()
 	var callers sync.WaitGroup
 	for i := range 200 { // more than the queue holds
@@ -248,7 +265,7 @@ func TestH42AHungDatabaseIsAnErrorInTime(t *testing.T) {
 	if took := time.Since(began); took > time.Second { // half a second, on a machine that does much else
 		t.Errorf("it took %v to fail", took)
 	}
-	close(release)
+	hangs.Unlock()
 	for i := range 200 {
 		if met, err := allow(s, 1000+i); met || err != nil {
 			t.Fatalf("afterwards: %v, %v", met, err)
@@ -260,22 +277,19 @@ func TestAFailureUndoesItselfAndNobodyElse(t *testing.T) {
 	b, s := open(t, database(t))
 	_, err := allow(s, 0)
 	must(t, err)
-	begun, release := make(chan struct{}), make(chan struct{})
-	go func() { _ = b.Do(context.Background(), func() error { close(begun); <-release; return nil }) }()
-	<-begun
+	must(t, b.Exec(t.Context(), "PRAGMA max_page_count = 100"))
 	var callers sync.WaitGroup
 	for i := range 20 { // they share a transaction, or nearly all do
 		callers.Go(func() {
 			if i%5 == 0 {
-				if b.Do(t.Context(), func() error { panic("x") }) == nil {
-					t.Error("a panic is no error")
+				if s.Keep(t.Context(), fmt.Sprint(i), make([]byte, 1<<20)) == nil {
+					t.Error("what does not fit is kept")
 				}
-			} else if _, err := s.Kept(t.Context(), "x"); err != nil {
+			} else if err := s.Keep(t.Context(), fmt.Sprint(i), []byte("x")); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	close(release)
 	callers.Wait()
 }
 

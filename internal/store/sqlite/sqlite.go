@@ -56,12 +56,12 @@ PRAGMA user_version = 20;
 
 // Backend is an open database. It is safe for concurrent use.
 type Backend struct {
-	path  string
-	file  os.FileInfo // of the database that was opened, to notice that it was replaced
-	now   func() time.Time
-	db    *sql.DB
-	conn  *sql.Conn
-	batch *store.Batch[operation]
+	path string
+	file os.FileInfo // of the database that was opened, to notice that it was replaced
+	now  func() time.Time
+	db   *sql.DB
+	conn *sql.Conn
+	*store.Batch
 	close sync.Once
 
 	find, replace, sweep *sql.Stmt
@@ -83,7 +83,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Backend, err
 		}
 		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 	}
-	b.batch = store.NewBatch(1, b.do)
+	b.Batch = store.NewBatch(1, b.commit)
 	return b, nil
 }
 
@@ -154,62 +154,6 @@ func (b *Backend) prepare(ctx context.Context) error {
 	return err
 }
 
-func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Doc, error) {
-	var version, data []byte
-	var until int64
-	err := b.find.QueryRowContext(ctx, key).Scan(&version, &data, &until)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && until > 0 && until <= now.UnixMilli():
-		return store.Doc{Key: key}, nil
-	case err != nil:
-		return store.Doc{}, err
-	}
-	return store.Doc{Key: key, Version: string(version), Data: data}, nil
-}
-
-// Commit implements store.Backend. It looks before it writes: where something moved, nothing changes.
-//
-//nolint:gocognit // reads, then writes
-func (b *Backend) Commit(ctx context.Context, c *store.Commit) (store.Result, error) {
-	var result store.Result
-	err := b.ask(ctx, func(ctx context.Context, now time.Time) error {
-		result = store.Result{Now: now, Late: now.After(c.By)}
-		for _, read := range c.Read {
-			d, err := b.read(ctx, read.Key, now)
-			if err != nil {
-				return err
-			}
-			if d.Version != read.Version {
-				result.Moved = append(result.Moved, d)
-			}
-		}
-		if len(result.Moved) > 0 || result.Late {
-			return nil
-		}
-		for _, d := range c.Write {
-			until := int64(0)
-			if d.Keep > 0 {
-				until = now.Add(d.Keep).UnixMilli()
-			}
-			if _, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...),
-				until); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return store.Result{}, err // it may still be written to
-	}
-	if len(result.Moved) == 0 && !result.Late && c.Publish != "" {
-		b.watching.Range(func(heard, _ any) bool {
-			go (*heard.(*func(string)))(c.Publish) //nolint:errcheck,forcetypeassert // it holds nothing else
-			return true
-		})
-	}
-	return result, nil
-}
-
 // Watch implements store.Backend. There is one process, so its own commits are all there is to hear.
 func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 	b.watching.Store(&heard, nil)
@@ -217,7 +161,7 @@ func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-b.batch.Ended():
+	case <-b.Ended():
 		return store.ErrClosed
 	}
 }
@@ -235,8 +179,8 @@ func (b *Backend) Ready(ctx context.Context) error {
 // Close ends the backend; who still waits gets store.ErrClosed.
 func (b *Backend) Close() (err error) {
 	b.close.Do(func() {
-		if b.batch != nil {
-			b.batch.Close()
+		if b.Batch != nil {
+			b.Batch.Close()
 		}
 		for _, stmt := range []*sql.Stmt{b.find, b.replace, b.sweep} {
 			if stmt != nil {
@@ -253,27 +197,25 @@ func (b *Backend) Close() (err error) {
 	return err
 }
 
-// operation is work of the one goroutine. It may run twice, where a neighbour made the first transaction fail.
-type operation func(ctx context.Context, now time.Time) error
-
-func (b *Backend) ask(ctx context.Context, do operation) error {
-	if err := b.batch.Ask(ctx, do); err != nil {
-		return fmt.Errorf("store/sqlite: %w", err)
-	}
-	return nil
-}
-
-// do does operations in one transaction.
-func (b *Backend) do(together []*store.Work[operation]) {
+// commit does commits in one transaction, and each by itself where that fails.
+func (b *Backend) commit(together []*store.Work) {
 	err := b.transaction(together)
 	for _, w := range together {
-		if w.Err = err; err != nil && len(together) > 1 {
-			b.do([]*store.Work[operation]{w})
+		switch {
+		case err != nil && len(together) > 1:
+			b.commit([]*store.Work{w})
+		case err != nil:
+			w.Err = fmt.Errorf("store/sqlite: %w", err)
+		case w.Publish != "" && len(w.Result.Moved) == 0 && !w.Result.Late:
+			b.watching.Range(func(heard, _ any) bool {
+				go (*heard.(*func(string)))(w.Publish) //nolint:errcheck,forcetypeassert // it holds nothing else
+				return true
+			})
 		}
 	}
 }
 
-func (b *Backend) transaction(together []*store.Work[operation]) (err error) {
+func (b *Backend) transaction(together []*store.Work) (err error) {
 	ctx := context.Background() // callers may leave: the others wait for it too
 	defer func() {
 		if p := recover(); p != nil {
@@ -291,7 +233,7 @@ func (b *Backend) transaction(together []*store.Work[operation]) (err error) {
 		if w.IsLate() {
 			continue
 		}
-		if err := w.Do(ctx, now); err != nil {
+		if w.Result, err = b.do(ctx, w.Commit, now); err != nil {
 			return err
 		}
 	}
@@ -303,4 +245,45 @@ func (b *Backend) transaction(together []*store.Work[operation]) (err error) {
 	}
 	_, err = b.conn.ExecContext(ctx, "COMMIT")
 	return err
+}
+
+// do looks before it writes: where something moved, nothing changes.
+func (b *Backend) do(ctx context.Context, c *store.Commit, now time.Time) (store.Result, error) {
+	result := store.Result{Now: now, Late: now.After(c.By)}
+	for _, read := range c.Read {
+		d, err := b.read(ctx, read.Key, now)
+		if err != nil {
+			return result, err
+		}
+		if d.Version != read.Version {
+			result.Moved = append(result.Moved, d)
+		}
+	}
+	if len(result.Moved) > 0 || result.Late {
+		return result, nil
+	}
+	for _, d := range c.Write {
+		until := int64(0)
+		if d.Keep > 0 {
+			until = now.Add(d.Keep).UnixMilli()
+		}
+		_, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...), until)
+		if err != nil {
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Doc, error) {
+	var version, data []byte
+	var until int64
+	err := b.find.QueryRowContext(ctx, key).Scan(&version, &data, &until)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && until > 0 && until <= now.UnixMilli():
+		return store.Doc{Key: key}, nil
+	case err != nil:
+		return store.Doc{}, err
+	}
+	return store.Doc{Key: key, Version: string(version), Data: data}, nil
 }
