@@ -313,6 +313,10 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		{Name: "approvals", Err: g.desk.CanAsk()},
 		{Name: "redaction", Err: g.hides()},
 	}
+	if lost, err := g.store.Lost(ctx); err == nil && len(lost) > 0 { // decided all the same: as untrusted
+		checks = append(checks, server.Check{Name: "loss", Informational: true, Err: errors.New("the store has lost " +
+			"what it knew: conversations are untrusted until the next start with --accept-loss")})
+	}
 	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
 		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Informational: true})
 	}

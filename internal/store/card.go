@@ -103,13 +103,8 @@ func counting(c *Card, err error) ([]*Card, error) {
 
 // Cards are those of all clients that wait, oldest first, and the time.
 func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
-	all, now, err := ofAll(ctx, s.engine, func(t *Tx) (open []*Card, err error) {
-		all, err := listed(t, openCards)
-		for _, one := range all {
-			cards, errCard := counting(t.Card(one.Name))
-			open, err = append(open, cards...), errors.Join(err, errCard)
-		}
-		return open, err
+	all, now, err := ofListed(ctx, s.engine, openCards, func(t *Tx, id string) ([]*Card, error) {
+		return counting(t.Card(id))
 	})
 	all = slices.DeleteFunc(all, func(c *Card) bool { return c.Closed || !c.Until.After(now) })
 	slices.SortFunc(all, func(a, b *Card) int { return cmp.Or(a.Until.Compare(b.Until), strings.Compare(a.ID, b.ID)) })

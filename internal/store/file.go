@@ -85,12 +85,10 @@ func (f *file) remember(client, epoch string, pauses []Pause) error {
 	if f.path != "" {
 		text, err := json.Marshal(known, json.Deterministic(true))
 		if err == nil {
-			err = os.MkdirAll(filepath.Dir(f.path), 0o700)
+			err = errors.Join(os.MkdirAll(filepath.Dir(f.path), 0o700),
+				files.Replace(f.path, append(text, '\n'), files.Private, nil), files.SyncDir(filepath.Dir(f.path)))
 		}
-		if err == nil {
-			err = files.Replace(f.path, append(text, '\n'), files.Private, nil)
-		}
-		if err = errors.Join(err, files.SyncDir(filepath.Dir(f.path))); err != nil {
+		if err != nil {
 			return fmt.Errorf("store: the epoch could not be kept: %w", err)
 		}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -48,14 +47,7 @@ func longest(t *Tx, grants []Grant) time.Time {
 
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
-	return ofAll(ctx, s.engine, func(t *Tx) (all []Given, err error) {
-		names, err := listed(t, granted)
-		for _, one := range names {
-			given, errGiven := givenTo(t, one.Name)
-			all, err = append(all, given...), errors.Join(err, errGiven)
-		}
-		return all, err
-	})
+	return ofListed(ctx, s.engine, granted, givenTo)
 }
 
 // givenTo are the grants of what the index names: a conversation, or an agent.

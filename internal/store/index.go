@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -75,4 +77,33 @@ func listed(t *Tx, kind string) (all []indexed, err error) {
 		}
 	}
 	return all, nil
+}
+
+// mostRead is how many documents a look rests on: a script of Redis takes no more than 8,000.
+const mostRead = 500
+
+// ofListed gives what a function finds for each name of a spread index, together, and the time.
+func ofListed[T any](
+	ctx context.Context, e *engine, kind string, find func(t *Tx, name string) ([]T, error),
+) (all []T, now time.Time, err error) {
+	names, now, err := ofAll(ctx, e, func(t *Tx) (names []Name, err error) {
+		found, err := listed(t, kind)
+		for _, one := range found {
+			names = append(names, Name{t.of, one.Name})
+		}
+		return names, err
+	})
+	for some := range slices.Chunk(names, mostRead) {
+		found, at, errFound := ofAll(ctx, e, func(t *Tx) (found []T, err error) {
+			for _, n := range some {
+				if n.Client == t.of {
+					here, errHere := find(t, n.Key)
+					found, err = append(found, here...), errors.Join(err, errHere)
+				}
+			}
+			return found, err
+		})
+		all, now, err = append(all, found...), at, errors.Join(err, errFound)
+	}
+	return all, now, err
 }

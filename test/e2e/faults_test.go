@@ -141,6 +141,9 @@ func TestH19ALostStoreIsUntrusted(t *testing.T) {
 			g.Ask(gateway.Sh("date", gateway.OwnerIn("seen")))
 			g.Ask(gateway.Sh("id -g", gateway.OwnerIn("granted")))
 			g.Ask(gateway.Sh("date", gateway.OwnerIn("unseen")))
+			if status, text := g.Ready(); status != http.StatusOK || !strings.Contains(text, "loss: ") {
+				t.Errorf("%d: %s", status, text)
+			}
 			g.Restart()
 			g.Ask(gateway.Sh("date", gateway.OwnerIn("after-a-restart")))
 			g.Quit()

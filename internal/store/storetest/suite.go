@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"H44ALostReplyIsFoundByTheNextTry", lostReply},
 		{"H16ChildrenShareTheTrustOfTheirRoot", family},
 		{"CardsAreFoundAndListedUntilTheyClose", cards},
+		{"ManyCardsAreReadAFewAtATime", manyCards},
 		{"ACodeInUseIsTaken", takenCode},
 		{"GrantsAreListedAndEnd", grants},
 		{"AlwaysGrantsAreOfTheAgent", always},

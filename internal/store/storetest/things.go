@@ -55,6 +55,18 @@ func cards(b *bench) {
 	b.is("what is over waits no more", b.open(one), "c3")
 }
 
+func manyCards(b *bench) {
+	s := b.store()
+	b.update(s, conv("main"), func(t *store.Tx) {
+		for n := range 1200 {
+			b.put(t, &store.Card{ID: fmt.Sprint("c", n), Conversation: conv("main"), Until: t.Now.Add(time.Hour)})
+		}
+	})
+	all, _, err := b.store().Cards(b.ctx)
+	b.must(err)
+	b.is("cards", len(all), 1200)
+}
+
 func takenCode(b *bench) {
 	// Two ids with one code can't be found in a test: a card under another server's key of the codes is as good.
 	s := b.store()
