@@ -8,15 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 const (
 	longestPoll = 50 * time.Second
 	pollMargin  = 5 * time.Second // left for the caller to hear the answer before it gives up
-	maxTicket   = 256
-	maxPolls    = 8 // of one client at a time; any more are answered at once
+	maxPolls    = 8               // of one client at a time; any more are answered at once
 )
 
 // noneAnswered is the answer where there is nothing to tell, whatever the cause.
@@ -34,7 +32,7 @@ func (s *Server) latePolls() http.HandlerFunc {
 
 // decodePoll reads a poll.
 func (s *Server) decodePoll(_ *http.Request, from caller, body []byte) (message, error) {
-	call, tickets, err := polledTickets(body)
+	call, tickets, err := protocol.DecodeQuestions(body, maxAnswer)
 	return message{
 		call:   &call,
 		accept: func(w http.ResponseWriter, r *http.Request) { s.late(w, r, from, &call, tickets) },
@@ -67,24 +65,6 @@ func (s *Server) poll(ctx context.Context, client string, tickets []string, wait
 		return noneAnswered
 	}
 	return body
-}
-
-// polledTickets reads a body with a list of questions in place of a tool.
-func polledTickets(body []byte) (protocol.Call, []string, error) {
-	call, raw, err := protocol.DecodeAbout(body, maxAnswer, "questions")
-	if err != nil {
-		return call, nil, err
-	}
-	var tickets []string
-	if raw.Kind() != '[' || json.Unmarshal(raw, &tickets) != nil || len(tickets) > approval.MaxTickets {
-		return call, nil, &protocol.Malformed{Reason: "questions must be a list of at most 32 strings."}
-	}
-	for _, t := range tickets {
-		if len(t) > maxTicket {
-			return call, nil, &protocol.Malformed{Reason: "a question has at most 256 characters."}
-		}
-	}
-	return call, tickets, nil
 }
 
 // polls counts how many of a client wait.

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/store"
@@ -29,7 +27,7 @@ func (s *Server) typedAnswers() http.HandlerFunc {
 
 // decodeTyped reads a line that someone typed.
 func (s *Server) decodeTyped(_ *http.Request, from caller, body []byte) (message, error) {
-	call, text, err := typedLine(body)
+	call, text, err := protocol.DecodeText(body, maxAnswer)
 	return message{
 		call: &call,
 		accept: func(w http.ResponseWriter, r *http.Request) {
@@ -40,19 +38,6 @@ func (s *Server) decodeTyped(_ *http.Request, from caller, body []byte) (message
 			return typedBody(approval.Outcome{Kind: approval.Misunderstood, Text: refused(err).reason})
 		},
 	}, err
-}
-
-// typedLine reads a body with a text in place of a tool.
-func typedLine(body []byte) (protocol.Call, string, error) {
-	call, raw, err := protocol.DecodeAbout(body, maxAnswer, "text")
-	if err != nil {
-		return call, "", err
-	}
-	var text string
-	if raw.Kind() != '"' || json.Unmarshal(raw, &text) != nil || text == "" {
-		return call, "", &protocol.Malformed{Reason: "text must be a string that is not empty."}
-	}
-	return call, text, nil
 }
 
 const (

@@ -376,9 +376,9 @@ func (v *Verifier) answer(h *event, a *protocol.Answer) {
 	e := h.event
 	switch e.Name { //nolint:exhaustive // the rest are only heard
 	case protocol.BeforeLLMCall:
-		for _, name := range e.Cautioned { // these tools ask for caution themselves
-			if h.auditor != nil {
-				h.auditor.Caution().Declare(h.call.Client, protocol.Canonical(name))
+		for _, t := range e.Tools {
+			if t.Caution && h.auditor != nil { // the tool asks for caution itself
+				h.auditor.Caution().Declare(h.call.Client, protocol.Canonical(t.Name))
 			}
 		}
 		h.offer(a)
@@ -403,8 +403,8 @@ func (v *Verifier) answer(h *event, a *protocol.Answer) {
 func (h *event) offer(a *protocol.Answer) {
 	kept := []protocol.Tool{}
 	var gone []string
-	for _, name := range h.event.Tools {
-		tool := protocol.Canonical(name)
+	for _, offered := range h.event.Tools {
+		name, tool := offered.Name, protocol.Canonical(offered.Name)
 		restricted := h.rules.Row(h.call.Agent(), tool)[h.level] == taint.Restrict
 		if restricted || h.rules.Removes(h.as(tool), h.level) {
 			gone = append(gone, name)

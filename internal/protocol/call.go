@@ -9,10 +9,10 @@
 package protocol
 
 import (
+	"reflect"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -58,23 +58,22 @@ func (c *Call) Iteration() *int {
 // Context is what the caller says about the call. Every member is optional, and a member left out is the zero value:
 // missing metadata is never trust.
 type Context struct {
-	AgentID         string            `json:"agentId,omitzero"`
-	SessionKey      string            `json:"sessionKey,omitzero"`
-	MessageProvider string            `json:"messageProvider,omitzero"`
-	SessionID       string            `json:"sessionId,omitzero"`
-	RunID           string            `json:"runId,omitzero"`
-	ToolCallID      string            `json:"toolCallId,omitzero"`
-	Iteration       *int              `json:"iteration,omitzero"` // nil when not given; 0 is a real iteration
-	ChannelID       string            `json:"channelId,omitzero"`
-	AccountID       string            `json:"accountId,omitzero"`
-	SenderID        string            `json:"senderId,omitzero"`
-	SenderIsOwner   bool              `json:"senderIsOwner,omitzero"`
-	GroupID         string            `json:"groupId,omitzero"`
-	SpawnedBy       string            `json:"spawnedBy,omitzero"`
-	Trigger         string            `json:"trigger,omitzero"`
-	InputProvenance Provenance        `json:"inputProvenance,omitzero"`
-	UserMessages    list[UserMessage] `json:"userMessages,omitzero"`
-	WaitMs          int64             `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
+	AgentID         string        `json:"agentId,omitzero"`
+	SessionKey      string        `json:"sessionKey,omitzero"`
+	MessageProvider string        `json:"messageProvider,omitzero"`
+	SessionID       string        `json:"sessionId,omitzero"`
+	RunID           string        `json:"runId,omitzero"`
+	ToolCallID      string        `json:"toolCallId,omitzero"`
+	Iteration       *int          `json:"iteration,omitzero"` // nil when not given; 0 is a real iteration
+	ChannelID       string        `json:"channelId,omitzero"`
+	SenderID        string        `json:"senderId,omitzero"`
+	SenderIsOwner   bool          `json:"senderIsOwner,omitzero"`
+	GroupID         string        `json:"groupId,omitzero"`
+	SpawnedBy       string        `json:"spawnedBy,omitzero"`
+	Trigger         string        `json:"trigger,omitzero"`
+	InputProvenance Provenance    `json:"inputProvenance,omitzero"`
+	UserMessages    []UserMessage `json:"userMessages,omitzero"`
+	WaitMs          int64         `json:"waitMs,omitzero"` // how long the caller can wait, at most [MaxWaitMs]
 	// the runtime found a secret in what a tool returned, and could not report it
 	SecretsRead bool `json:"secretsRead,omitzero"`
 	// the runtime runs the params of an allow instead of those that it asked about
@@ -89,44 +88,40 @@ type Context struct {
 	spelled [4]string
 }
 
+// check bounds the wait, and gives the names of sessions and agents their one spelling.
+func (c *Context) check() error {
+	c.WaitMs = min(c.WaitMs, MaxWaitMs)
+	for i, key := range c.keys() {
+		if canonical := CanonicalKey(*key); canonical != *key {
+			c.spelled[i], *key = *key, canonical
+		}
+	}
+	if inKey := agentInKey(c.SessionKey); c.AgentID != "" && inKey != "" && c.AgentID != inKey {
+		return &wrong{"agentId", "contradicts context.sessionKey"}
+	}
+	return nil
+}
+
 // Provenance says where the input of the run came from. On the wire it is a string or an object with the member "kind".
 type Provenance struct {
 	Kind string `json:"kind,omitzero"`
 }
 
-// UnmarshalJSONFrom reads either.
-func (p *Provenance) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	type provenance Provenance
-	var said object[provenance]
-	var err error
-	if dec.PeekKind() == jsontext.KindBeginObject {
-		err = said.UnmarshalJSONFrom(dec)
-	} else if err = json.UnmarshalDecode(dec, &said.Is.Kind); err == nil {
-		err = said.check()
+func (p *Provenance) read(r *reader) error {
+	type object Provenance
+	if r.peek() == '{' {
+		return r.object((*object)(p))
 	}
-	*p = Provenance(said.Is)
-	return err
+	return readKind(r, reflect.ValueOf(&p.Kind).Elem())
 }
+
+var readKind = readOf(reflect.TypeFor[string](), "")
 
 // UserMessage is one message a person wrote in the conversation.
 type UserMessage struct {
 	Text          string `json:"text" max:"0"`
 	SenderID      string `json:"senderId,omitzero"`
 	SenderIsOwner bool   `json:"senderIsOwner,omitzero"`
-	At            SentAt `json:"at,omitzero"`
-}
-
-// SentAt is a time as it was sent: text, or the literal of a number. Callers have used both.
-type SentAt string
-
-// UnmarshalJSONFrom reads either.
-func (t *SentAt) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != jsontext.KindNumber {
-		return json.UnmarshalDecode(dec, (*string)(t))
-	}
-	literal, err := dec.ReadValue()
-	*t = SentAt(literal)
-	return err
 }
 
 // aliases is the one table of other names for a tool. It holds what OpenClaw itself renames, and nothing that merely

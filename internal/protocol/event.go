@@ -53,42 +53,27 @@ type Event struct {
 	Hello    Hello
 	Job      Job // a scheduled job that something happened to
 	Answered Answered
-
-	read bool
 }
 
 // Loop is what the events of the agent's loop have.
 type Loop struct {
-	Iteration    *int           `json:"iteration"` // nil when not given
-	Sources      list[Source]   `json:"sources" max:"256"`
-	SystemPrompt *Text          `json:"systemPrompt"`
-	Model        string         `json:"model"`
-	LatencyMs    int64          `json:"latencyMs"`
-	Wanted       list[Wanted]   `json:"toolCalls" max:"256"` // the calls that the model wants to make
-	Offered      list[Offered]  `json:"tools"`
-	Conversation anything       `json:"messages"`
-	Usage        *object[usage] `json:"tokenUsage"`
-	Counts
+	Iteration    *int      `json:"iteration" need:"loop_iteration_start loop_iteration_end"` // nil when not given
+	Sources      []Source  `json:"sources" max:"256" need:"context_assembled"`
+	SystemPrompt *Text     `json:"systemPrompt"`
+	Model        string    `json:"model"`
+	LatencyMs    int64     `json:"latencyMs"`
+	Wanted       []Wanted  `json:"toolCalls" max:"256" need:"after_llm_call"` // the calls that the model wants to make
+	Tools        []Offered `json:"tools" need:"before_llm_call"`              // those that the model is offered
+	Conversation anything  `json:"messages"`
+	Usage        usage     `json:"tokenUsage"`
 
-	Tools     []string `json:"-"` // the names of those offered, as they were sent
-	Cautioned []string `json:"-"` // those of them whose own definition asks for caution
-	Messages  Hash     `json:"-"` // of all of them as they stand in the body
-	Tokens    Tokens   `json:"-"`
-}
-
-// Counts must be what they are said to be; nothing is made of them.
-type Counts struct {
-	PendingToolResults int64 `json:"pendingToolResults"`
-	MessageCount       int64 `json:"messageCount"`
-	TokenEstimate      int64 `json:"tokenEstimate"`
-	ToolCallsMade      int64 `json:"toolCallsMade"`
-	NewMessagesAdded   int64 `json:"newMessagesAdded"`
-	WillContinue       bool  `json:"willContinue"`
+	Messages Hash   `json:"-"` // of all of them as they stand in the body
+	Tokens   Tokens `json:"-"`
 }
 
 // Source is one thing that the model's context was made of.
 type Source struct {
-	Kind          Kind         `json:"kind" need:"true"`
+	Kind          Kind         `json:"kind" need:"always"`
 	Trust         *taint.Level `json:"trust"`          // nil: by what it is
 	Tool          string       `json:"-"`              // canonical, see [Canonical]
 	Sent          string       `json:"tool" max:"128"` // the tool's name as it was sent
@@ -122,24 +107,39 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	case KindSystemPrompt, KindUserMessage, KindToolResult, KindCompactedHistory:
 		return nil
 	}
-	return &wrong{must: "must be system_prompt, user_message, tool_result or compacted_history"}
+	return must("be system_prompt, user_message, tool_result or compacted_history")
 }
 
 // Offered is a tool that the model is offered.
 type Offered struct {
-	Name     string  `json:"name" need:"true" max:"128"`
-	Metadata caution `json:"metadata"`
+	Name    string  `json:"name" need:"always" max:"128"` // as it was sent
+	Caution caution `json:"metadata"`                     // its own definition asks for caution
 }
 
 // Wanted is a call that the model wants to make.
 type Wanted struct {
 	ID        string         `json:"id"`
-	Name      string         `json:"name" need:"true"`
+	Name      string         `json:"name" need:"always"`
 	Arguments jsontext.Value `json:"arguments"` // an object
 	Sent      jsontext.Value `json:"-"`         // all of it, as it stood in the body
 }
 
-func (w *Wanted) keep(sent jsontext.Value) { w.Sent = sent }
+func (w *Wanted) read(r *reader) error {
+	type members Wanted
+	r.peek()
+	start := r.at
+	err := r.object((*members)(w))
+	if err != nil {
+		return err
+	}
+	if k := w.Arguments.Kind(); len(w.Arguments) == 0 || k == jsontext.KindNull {
+		w.Arguments = jsontext.Value("{}")
+	} else if k != jsontext.KindBeginObject {
+		return &wrong{"arguments", "must be an object"}
+	}
+	w.Sent = jsontext.Value(r.text[start:r.at]).Clone()
+	return nil
+}
 
 // Tokens are what a call of the model took, as far as the runtime says.
 type Tokens struct {
@@ -151,8 +151,8 @@ type Tokens struct {
 
 // Returned is what a tool returned.
 type Returned struct {
-	Tool       string       `json:"-"`                              // canonical, see [Canonical]
-	Sent       string       `json:"toolName" need:"true" max:"128"` // the tool's name as it was sent
+	Tool       string       `json:"-"`                                // canonical, see [Canonical]
+	Sent       string       `json:"toolName" need:"always" max:"128"` // the tool's name as it was sent
 	ToolCallID string       `json:"toolCallId"`
 	Origin     string       `json:"origin" max:"256"`
 	Error      bool         `json:"error"`
@@ -171,17 +171,13 @@ type Returned struct {
 
 // Emitted is the response that is about to go out.
 type Emitted struct {
-	Content     *Text  `json:"content"` // only its hash, if that is what was sent
-	ContentHash Hash   `json:"contentHash"`
-	Channel     string `json:"channel"`
+	Content     *Text `json:"content"` // only its hash, if that is what was sent
+	ContentHash Hash  `json:"contentHash"`
 }
 
 // Spawned is a session that the agent has started.
 type Spawned struct {
-	Child   string `json:"childSessionKey" need:"true"`
-	RunID   string `json:"childRunId"`
-	AgentID string `json:"agentId"`
-	Mode    string `json:"mode"`
+	Child string `json:"childSessionKey" need:"always"`
 }
 
 // Ended is why a session ended, and which one goes on.
@@ -193,25 +189,25 @@ type Ended struct {
 
 // Job is what the runtime's scheduler tells of one of its jobs.
 type Job struct {
-	Action  string `json:"action" need:"true"` // added, updated, started, finished, removed, scheduled
-	ID      string `json:"jobId" need:"true"`  // as the runtime writes it
-	Outside bool   `json:"outside"`            // its text comes from outside, or from what a command prints
-	Target  string `json:"sessionTarget"`      // main, isolated, session:<key>
+	Action  string `json:"action" need:"always"` // added, updated, started, finished, removed, scheduled
+	ID      string `json:"jobId" need:"always"`  // as the runtime writes it
+	Outside bool   `json:"outside"`              // its text comes from outside, or from what a command prints
+	Target  string `json:"sessionTarget"`        // main, isolated, session:<key>
 }
 
 // Answered is a question whose call the user has let run, or not, at the agent's own terminal.
 type Answered struct {
-	Ticket string `json:"question" need:"true" max:"256"` // as the answer to the call named the question
-	Ran    bool   `json:"ran"`                            // the call was let run
+	Ticket string `json:"question" need:"always" max:"256"` // as the answer to the call named the question
+	Ran    bool   `json:"ran"`                              // the call was let run
 }
 
 // Hello is what a runtime's plugin says of itself.
 type Hello struct {
-	Name     string `json:"runtime" need:"true" max:"256"` // OpenClaw
-	Version  string `json:"version" need:"true" max:"256"` // of the plugin
-	Instance string `json:"instance" max:"256"`            // another one each time the runtime starts
-	FailMode string `json:"failMode" max:"256"`            // what it does without an answer: deny, allow
-	Scope    string `json:"scope" max:"256"`               // which tools it asks about, for people; empty: all
-	Off      bool   `json:"off"`                           // it is switched off: it asks about nothing
-	Blind    bool   `json:"blind"`                         // it does not see what starts a run
+	Name     string `json:"runtime" need:"always" max:"256"` // OpenClaw
+	Version  string `json:"version" need:"always" max:"256"` // of the plugin
+	Instance string `json:"instance" max:"256"`              // another one each time the runtime starts
+	FailMode string `json:"failMode" max:"256"`              // what it does without an answer: deny, allow
+	Scope    string `json:"scope" max:"256"`                 // which tools it asks about, for people; empty: all
+	Off      bool   `json:"off"`                             // it is switched off: it asks about nothing
+	Blind    bool   `json:"blind"`                           // it does not see what starts a run
 }

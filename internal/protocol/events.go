@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -9,152 +8,117 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// events is what each event is on the wire. Null is not given.
-var events = map[Name]func(*jsontext.Decoder, *Event) error{
-	ContextAssembled:   into((*Event).loop),
-	LoopIterationStart: into((*Event).loop),
-	BeforeLLMCall:      into((*Event).loop),
-	AfterLLMCall:       into((*Event).loop),
-	LoopIterationEnd:   into((*Event).loop),
-	AfterToolCall:      into(func(e *Event) *Returned { return &e.Returned }),
-	BeforeResponseEmit: into(func(e *Event) *Emitted { return &e.Emitted }),
-	SubagentSpawned:    into(func(e *Event) *Spawned { return &e.Spawned }),
-	SessionEnd:         into(func(e *Event) *Ended { return &e.Ended }),
-	CronChanged:        into(func(e *Event) *Job { return &e.Job }),
-	QuestionAnswered:   into(func(e *Event) *Answered { return &e.Answered }),
-	SaysHello:          into(func(e *Event) *Hello { return &e.Hello }),
-	SessionStart:       into(func(*Event) *sessionStart { return new(sessionStart) }),
-	AgentEnd:           into(func(*Event) *agentEnd { return new(agentEnd) }),
-	ResetRequested:     into(func(*Event) *resetRequested { return new(resetRequested) }),
+// events are the events that are read, and the part of an event that is read for each.
+var events = map[Name]func(*Event) any{
+	SessionStart:       nothing,
+	ContextAssembled:   (*Event).loop,
+	LoopIterationStart: (*Event).loop,
+	BeforeLLMCall:      (*Event).loop,
+	AfterLLMCall:       (*Event).loop,
+	LoopIterationEnd:   (*Event).loop,
+	AfterToolCall:      func(e *Event) any { return &e.Returned },
+	BeforeResponseEmit: func(e *Event) any { return &e.Emitted },
+	AgentEnd:           nothing,
+	SubagentSpawned:    func(e *Event) any { return &e.Spawned },
+	SessionEnd:         func(e *Event) any { return &e.Ended },
+	CronChanged:        func(e *Event) any { return &e.Job },
+	ResetRequested:     func(*Event) any { return new(resetRequested) },
+	QuestionAnswered:   func(e *Event) any { return &e.Answered },
+	SaysHello:          func(e *Event) any { return &e.Hello },
 }
 
-type (
-	sessionStart struct {
-		ResumedFrom string `json:"resumedFrom"`
-	}
-	agentEnd struct {
-		Success    bool  `json:"success"`
-		DurationMs int64 `json:"durationMs"`
-	}
-	resetRequested struct {
-		Command command `json:"command" need:"true"`
-	}
-)
+func (e *Event) loop() any { return &e.Loop }
 
-func (e *Event) loop() *Loop { return &e.Loop }
+func nothing(*Event) any { return new(struct{}) }
 
-// into reads an event's object into a part of it.
-func into[T any](part func(*Event) *T) func(*jsontext.Decoder, *Event) error {
-	return func(dec *jsontext.Decoder, e *Event) error {
-		var o object[T]
-		if err := o.UnmarshalJSONFrom(dec); err != nil {
-			return err
-		}
-		*part(e) = o.Is
-		return e.finish()
-	}
+type resetRequested struct {
+	Command command `json:"command" need:"always"`
 }
 
-// DecodeEvent reads one event. Every error it returns is a [*Malformed].
-func DecodeEvent(name Name, body []byte) (e Event, err error) {
-	e.Name = name
-	if events[name] == nil {
-		return Event{}, malformed("There is no event of this name.")
-	}
-	call, _, err := decode(body, form{most: MaxEventBody, event: &e})
-	if err == nil && !e.read {
-		err = malformed("event is missing.")
-	}
-	if err != nil {
-		return Event{}, err
-	}
-	e.Call = call
-	return e, nil
-}
+// command is how a conversation is begun anew.
+type command string
 
-// UnmarshalJSONFrom reads what an event of this name is made of. Other bodies have no event.
-func (e *Event) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	read := events[e.Name]
-	if read == nil {
-		return errNoMember
-	}
-	e.read = true
-	return read(dec, e)
-}
-
-// finish checks what no tag says, and works out what follows from what was sent.
-func (e *Event) finish() error {
-	switch r := &e.Returned; e.Name { //nolint:exhaustive // the tags say all of the others
-	case ContextAssembled, LoopIterationStart, BeforeLLMCall, AfterLLMCall, LoopIterationEnd:
-		return e.finishLoop()
-	case AfterToolCall:
-		if r.Tool = Canonical(r.Sent); r.Tool == "" {
-			return &wrong{"toolName", "must not be empty"}
-		}
-		if r.Result.Hash != "" { // counts before a hash that the runtime made
-			r.Hash, r.Text = r.Result.Hash, r.Result.Text
-		}
-	case BeforeResponseEmit:
-		if e.Content == nil && e.ContentHash != "" {
-			e.Content = &Text{Hash: e.ContentHash}
-		}
-	case SubagentSpawned:
-		if CanonicalKey(e.Child) == "" {
-			return &wrong{"childSessionKey", "must not be empty"}
-		}
-	case SaysHello: // people read it as it is
-		h, unseen := &e.Hello, func(r rune) bool { return !unicode.IsPrint(r) }
-		if strings.ContainsFunc(h.Name+h.Version+h.Instance+h.FailMode+h.Scope, unseen) {
-			return &wrong{must: "holds a character that can't be seen"}
-		}
+func (c *command) UnmarshalText(text []byte) error {
+	if *c = command(text); *c != "new" && *c != "reset" {
+		return must("be new or reset")
 	}
 	return nil
 }
 
-// missing is the member that is not there although its event needs it.
-func (e *Event) missing() string {
-	switch {
-	case e.Name == ContextAssembled && e.Sources == nil:
-		return "sources"
-	case e.Name == BeforeLLMCall && e.Offered == nil:
-		return "tools"
-	case e.Name == AfterLLMCall && e.Wanted == nil:
-		return "toolCalls"
-	case (e.Name == LoopIterationStart || e.Name == LoopIterationEnd) && e.Iteration == nil:
-		return "iteration"
+// DecodeEvent reads one event. Every error it returns is a [*Malformed].
+func DecodeEvent(name Name, text []byte) (Event, error) {
+	if events[name] == nil {
+		return Event{}, malformed("There is no event of this name.")
 	}
-	return ""
+	var b struct {
+		message
+		Event Event `json:"event" need:"always"`
+	}
+	call, err := decode(text, MaxEventBody, name, &b, &b.message)
+	if err != nil {
+		return Event{}, err
+	}
+	b.Event.Call = call
+	return b.Event, nil
 }
 
-func (e *Event) finishLoop() error {
-	if name := e.missing(); name != "" {
-		return &wrong{name, "is missing"}
+func (e *Event) read(r *reader) error {
+	if r.peek() == 'n' { // null is not given
+		_, err := r.next()
+		return err
 	}
-	for i := range e.Sources {
-		s := &e.Sources[i]
-		if s.Tool = Canonical(s.Sent); s.Tool == "" && s.Sent != "" {
-			return &wrong{"sources", "must name tools by names that are not empty"}
-		}
+	e.Name = r.event
+	return r.object(events[e.Name](e))
+}
+
+func (l *Loop) check() error {
+	l.Messages, l.Tokens = l.Conversation.Hash, l.Usage.tokens()
+	return nil
+}
+
+func (s *Source) check() error {
+	if s.Tool = Canonical(s.Sent); s.Tool == "" && s.Sent != "" {
+		return &wrong{"tool", "must not be empty"}
 	}
-	for _, t := range e.Offered {
-		if e.Tools = append(e.Tools, t.Name); Canonical(t.Name) == "" {
-			return &wrong{"tools", "must have names that are not empty"}
-		}
-		if t.Metadata {
-			e.Cautioned = append(e.Cautioned, t.Name)
-		}
+	return nil
+}
+
+func (o *Offered) check() error {
+	if Canonical(o.Name) == "" {
+		return &wrong{"name", "must not be empty"}
 	}
-	for i := range e.Wanted {
-		w := &e.Wanted[i]
-		if w.Arguments == nil || w.Arguments.Kind() == jsontext.KindNull {
-			w.Arguments = jsontext.Value("{}")
-		}
-		if w.Arguments.Kind() != jsontext.KindBeginObject {
-			return &wrong{"toolCalls", "must have arguments that are objects"}
-		}
+	return nil
+}
+
+func (t *Returned) check() error {
+	if t.Result.Hash != "" { // counts before a hash that the runtime made
+		t.Hash, t.Text = t.Result.Hash, t.Result.Text
 	}
-	if e.Messages = e.Conversation.Hash; e.Usage != nil {
-		e.Tokens = e.Usage.Is.tokens()
+	if t.Tool = Canonical(t.Sent); t.Tool == "" {
+		return &wrong{"toolName", "must not be empty"}
+	}
+	return nil
+}
+
+func (e *Emitted) check() error {
+	if e.Content == nil && e.ContentHash != "" {
+		e.Content = &Text{Hash: e.ContentHash}
+	}
+	return nil
+}
+
+func (s *Spawned) check() error {
+	if CanonicalKey(s.Child) == "" {
+		return &wrong{"childSessionKey", "must not be empty"}
+	}
+	return nil
+}
+
+// check refuses what people could not read as it is.
+func (h *Hello) check() error {
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.ContainsFunc(h.Name+h.Version+h.Instance+h.FailMode+h.Scope, unseen) {
+		return &wrong{must: "holds a character that can't be seen"}
 	}
 	return nil
 }
@@ -162,8 +126,8 @@ func (e *Event) finishLoop() error {
 // caution reports whether a tool's metadata, which others wrote for others, asks for caution.
 type caution bool
 
-func (c *caution) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
+func (c *caution) read(r *reader) error {
+	raw, err := r.whole()
 	var said struct {
 		OpenClaw struct {
 			Caution jsontext.Value `json:"caution"`
@@ -175,13 +139,13 @@ func (c *caution) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// usage is what a call of the model took. Each is at most 32 bits, so that no sum overflows.
+// usage is what a call of the model took.
 type usage struct {
-	Input      int32 `json:"input"`
-	Output     int32 `json:"output"`
-	CacheRead  int32 `json:"cacheRead"`
-	CacheWrite int32 `json:"cacheWrite"`
-	Total      int32 `json:"total"`
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cacheRead"`
+	CacheWrite int `json:"cacheWrite"`
+	Total      int `json:"total"`
 }
 
 func (u *usage) tokens() Tokens {
@@ -190,14 +154,4 @@ func (u *usage) tokens() Tokens {
 		t.Total += t.Cached
 	}
 	return t
-}
-
-// command is how a conversation is begun anew.
-type command string
-
-func (c *command) UnmarshalText(text []byte) error {
-	if *c = command(text); !slices.Contains([]command{"new", "reset"}, *c) {
-		return &wrong{must: "must be new or reset"}
-	}
-	return nil
 }

@@ -8,26 +8,12 @@ type walked struct {
 	all Values
 }
 
-// Values are those of the params. A call that came from Decode has them already; those of another are read anew. There
-// are none where the params are not valid JSON.
+// Values are those of the params. A call that came from Decode has them already; those of another are read anew.
 func (c *Call) Values() (Values, error) {
 	if n := len(c.Params); n > 0 && n == len(c.walked.of) && &c.Params[0] == &c.walked.of[0] {
 		return c.walked.all, nil
 	}
-	if len(c.Params) > 0 && !c.Params.IsValid() {
-		return nil, malformed("The params are not one valid JSON value.")
-	}
 	return Walk(c.Params)
-}
-
-// read keeps the values of params that were found valid.
-func (c *Call) read(params jsontext.Value) error {
-	all, err := Walk(params)
-	if err != nil {
-		return malformed("tool.params must hold at most 65536 values.")
-	}
-	c.Params, c.walked = params, walked{params, all}
-	return nil
 }
 
 // Strings yields every name and every string of the params in the order of the text, with the path at which it is. A
@@ -56,12 +42,12 @@ func ReadParams(text []byte) (jsontext.Value, error) {
 	if len(text) > MaxEdited {
 		return nil, malformed("The arguments must be at most 32 KiB.")
 	}
-	if err := checkLimits(text, MaxEdited); err != nil {
-		return nil, err
-	}
 	params := jsontext.Value(text).Clone()
-	if params.Compact() != nil || !params.IsValid() {
+	if !params.IsValid() || params.Compact() != nil {
 		return nil, malformed("The arguments are not one valid JSON value with each name once.")
+	}
+	if _, err := Walk(params); err != nil {
+		return nil, err
 	}
 	if params.Kind() != jsontext.KindBeginObject {
 		return nil, malformed("The arguments must be a JSON object.")
@@ -72,8 +58,9 @@ func ReadParams(text []byte) (jsontext.Value, error) {
 // With is the call with other params. It is another call: it has another digest, and is judged anew.
 func (c *Call) With(params jsontext.Value) *Call {
 	other := *c
-	if other.read(params) != nil {
-		other.Params = params
+	other.Params, other.walked = params, walked{}
+	if all, err := Walk(params); err == nil {
+		other.walked = walked{params, all}
 	}
 	return &other
 }

@@ -26,7 +26,7 @@ func hashOf(b []byte) Hash {
 func (h *Hash) UnmarshalText(text []byte) error {
 	digits, ok := strings.CutPrefix(string(text), hashPrefix)
 	if !ok || len(digits) != 2*sha256.Size || strings.Trim(digits, "0123456789abcdef") != "" {
-		return &wrong{must: "must be sha256: and 64 hex digits"}
+		return must("be sha256: and 64 hex digits")
 	}
 	*h = Hash(text)
 	return nil
@@ -47,8 +47,8 @@ func (t *Text) UnmarshalText(text []byte) error {
 // anything is the hash of a string's text, with the text, or of anything else as it was sent.
 type anything Text
 
-func (a *anything) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
+func (a *anything) read(r *reader) error {
+	raw, err := r.whole()
 	switch raw.Kind() {
 	case jsontext.KindInvalid, jsontext.KindNull:
 	case jsontext.KindString:
@@ -78,7 +78,7 @@ func (f Fingerprints) Valid() bool {
 // UnmarshalText reads them in base64.
 func (f *Fingerprints) UnmarshalText(text []byte) (err error) {
 	if *f, err = base64.StdEncoding.AppendDecode(nil, text); err != nil || !f.Valid() {
-		return &wrong{must: "must be base64 of at most 512 times 8 bytes"}
+		return must("be base64 of at most 512 times 8 bytes")
 	}
 	return nil
 }

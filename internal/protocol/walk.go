@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"bytes"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -16,7 +14,7 @@ const (
 	maxPath   = 256     // bytes
 )
 
-var errParams = errors.New("protocol: params that are no JSON, or hold too many values")
+var errValues = malformed("tool.params must hold at most 65536 values.")
 
 // Value is one value in a call's params, and where it is written.
 type Value struct {
@@ -34,127 +32,76 @@ type Value struct {
 // at i comes behind it, up to its Next.
 type Values []Value
 
-// Walk reads the params of a call, once for everybody who looks at them. They must have been found valid: the walk
-// checks no more than it needs to end, with an error or without, and never panics. No params have no values.
+// Walk reads the params of a call, once for everybody who looks at them, as strictly as those of a body. No params have
+// no values.
 func Walk(params []byte) (Values, error) {
-	w := walker{text: params, all: make(Values, 0, 8)}
-	w.plain.Grow(len(params))
-	if len(params) > 0 && (!w.value(Value{Up: -1}) || w.next() != 0) {
-		return nil, errParams
+	if len(params) == 0 {
+		return nil, nil
 	}
-	return w.all, nil
+	r, err := newReader(params)
+	if err != nil {
+		return nil, err
+	}
+	return r.values(0)
+}
+
+// values reads the next value. Where it is written is counted from there on.
+func (r *reader) values(from int) (Values, error) {
+	w := walker{reader: r, from: from, all: make(Values, 0, 8)}
+	err := w.value(Value{Up: -1})
+	return w.all, err
 }
 
 type walker struct {
-	text  []byte
-	at    int
-	all   Values
-	plain strings.Builder // all that was read, without quotes and escapes
+	*reader
+	from int
+	all  Values
 }
 
-// next passes what is between values. It returns the byte that follows, or 0.
-func (w *walker) next() byte {
-	for ; w.at < len(w.text); w.at++ {
-		if c := w.text[w.at]; c > ' ' && c != ',' && c != ':' {
-			return c
-		}
+func (w *walker) value(v Value) error {
+	i := len(w.all)
+	if i == MaxValues {
+		return errValues
 	}
-	return 0
-}
-
-func (w *walker) value(v Value) (ok bool) {
-	first, i := w.next(), len(w.all)
-	if first == 0 || i == MaxValues {
-		return false
+	w.peek()
+	v.At = w.at - w.from
+	raw, err := w.next()
+	if err != nil {
+		return err
 	}
-	v.Kind, v.At = jsontext.Kind(first), w.at
-	w.all = append(w.all, v)
-	switch first {
+	v.Kind = raw.Kind()
+	switch w.all = append(w.all, v); raw[0] {
 	case '{', '[':
-		ok = w.inside(i, first)
+		err = w.inside(i, raw[0])
 	case '"':
-		w.all[i].Text, ok = w.quoted()
+		w.all[i].Text = string(w.unquote(raw))
 	default:
-		for w.at++; w.at < len(w.text) && strings.IndexByte(" \t\n\r,:]}", w.text[w.at]) < 0; {
-			w.at++
-		}
-		w.all[i].Text, ok = w.says(w.text[v.At:w.at], w.plain.Len()), true
-		if first == '-' || '0' <= first && first <= '9' {
-			w.all[i].Kind = jsontext.KindNumber
-		}
+		w.all[i].Text = string(raw)
 	}
-	w.all[i].End, w.all[i].Next = w.at, len(w.all)
-	return ok
+	w.all[i].End, w.all[i].Next = w.at-w.from, len(w.all)
+	return err
 }
 
-// inside reads the object or array at that index, and the bracket at its end.
-func (w *walker) inside(up int, open byte) bool {
-	w.at++
-	for i := 0; ; i++ {
-		switch w.next() {
-		case open + 2: // in ASCII } is two after {, and ] two after [
-			w.at++
-			return true
-		case 0, '}', ']':
-			return false
-		}
-		v, ok := Value{Up: up, Index: i}, true
-		if open == '{' {
-			v.NameAt = w.at
-			v.Name, ok = w.quoted()
-		}
-		if !ok || !w.value(v) {
-			return false
-		}
-	}
-}
-
-// says adds the last part to what was read from there on, and returns that.
-func (w *walker) says(last []byte, from int) string {
-	w.plain.Write(last)
-	return w.plain.String()[from:]
-}
-
-// quoted reads a string.
-func (w *walker) quoted() (says string, ok bool) {
-	from, end := w.plain.Len(), w.at
-	for w.at++; ; {
-		if end < w.at { // the quote there had a backslash
-			n := bytes.IndexByte(w.text[w.at:], '"')
-			if n < 0 {
-				return "", false
+// inside reads what is in the object or array at that index, and the bracket at its end.
+func (w *walker) inside(up int, open byte) error {
+	for n := 0; ; n++ {
+		v := Value{Up: up, Index: n}
+		switch end := w.peek(); {
+		case end == '}' || end == ']':
+			_, err := w.next()
+			return err
+		case open == '{':
+			v.NameAt = w.at - w.from
+			name, err := w.next()
+			if err != nil {
+				return err
 			}
-			end = w.at + n
+			v.Name = string(w.unquote(name))
 		}
-		part := w.text[w.at:end]
-		n := bytes.IndexByte(part, '\\')
-		if n < 0 {
-			w.at = end + 1
-			return w.says(part, from), true
-		}
-		w.plain.Write(part[:n])
-		if w.at += n; !w.escape() {
-			return "", false
+		if err := w.value(v); err != nil {
+			return err
 		}
 	}
-}
-
-// escape reads what begins with a backslash.
-func (w *walker) escape() bool {
-	if i := strings.IndexByte(`"\/bfnrt`, w.text[w.at+1]); i >= 0 {
-		w.plain.WriteByte("\"\\/\b\f\n\r\t"[i])
-		w.at += 2
-		return true
-	}
-	raw := []byte{'"'}
-	for bytes.HasPrefix(w.text[w.at:], []byte(`\u`)) { // two may be one character
-		n := min(len(`\u0000`), len(w.text)-w.at)
-		raw = append(raw, w.text[w.at:w.at+n]...)
-		w.at += n
-	}
-	text, err := jsontext.AppendUnquote(nil, append(raw, '"'))
-	w.plain.Write(text)
-	return err == nil && len(raw) > 1
 }
 
 // Path is where a value is, such as edits[0].newText, and "" for the params themselves. One over 256 bytes is cut and

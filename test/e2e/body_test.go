@@ -19,8 +19,8 @@ func TestH12WhatIsNoCallIsDeniedAndRecordedAsSuch(t *testing.T) {
 		"H10 another case":  {`"tool":`, `"Tool":`, "not part of the protocol"},
 		"H11 invalid UTF-8": {"example.com", "ex\xffmple.com", "valid UTF-8"},
 		"H12 a null tool": {`"tool":{"name":"web_fetch","params":{"url":"https://example.com/page"}}`,
-			`"tool":null`, "tool is missing."},
-		"H13 too deeply nested": {`{"url":`, `{"a":` + strings.Repeat("[", 500_000) + `,"url":`,
+			`"tool":null`, "tool must be an object."},
+		"H13 too deeply nested": {`{"url":`, `{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `,"url":`,
 			"nested at most 100 levels"},
 	} {
 		before := len(g.Decided())
