@@ -49,7 +49,7 @@ func (c *LabelCmd) Run(a *app) error {
 	for i := range open {
 		t := &open[i]
 		opinion := model.opinion(a.ctx, t)
-		showTool(a, t, label.Opinion(opinion), i+1, len(open))
+		showTool(a, t, strings.Join(opinion, ", "), i+1, len(open))
 		key := "q"
 		if in.Scan() {
 			key = strings.TrimSpace(in.Text())
@@ -235,7 +235,7 @@ func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o auditor.Tool
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	if reply, err := m.model.Answer(ctx, prompt); err == nil {
-		o, _ = auditor.ParseTool(reply.Text)
+		o = auditor.ParseTool(reply.Text)
 	}
 	return o
 }

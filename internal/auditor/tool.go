@@ -3,6 +3,7 @@ package auditor
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -12,13 +13,12 @@ type ToolQuestion struct {
 	Arguments         []string // each a name and what is said of it
 }
 
-// ToolOpinion is what a model thinks that a tool does. The zero opinion is that it thinks nothing.
-type ToolOpinion struct {
-	Acts     bool // it changes something, or sends it somewhere
-	Destroys bool // what it does can't be undone
-	Pays     bool // it costs money
-	Secret   bool // it bears secrets
-	Looks    bool // and none of these: it only looks
+// ToolOpinion is what a model thinks that a tool does, in words of [toolSystem]. None: it thinks nothing.
+type ToolOpinion []string
+
+// Has reports whether one of the words is among them.
+func (o ToolOpinion) Has(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(o, w) })
 }
 
 const mostDescription = 4_000 // characters of what is said of a tool
@@ -61,27 +61,19 @@ func (q *ToolQuestion) Prompt(r io.Reader) (Prompt, error) {
 }
 
 // ParseTool reads an answer: words of the list and nothing else. "looks" beside another word counts for nothing.
-func ParseTool(text string) (o ToolOpinion, ok bool) {
+func ParseTool(text string) (o ToolOpinion) {
 	if len(text) > mostAnswer {
-		return ToolOpinion{}, false
+		return nil
 	}
 	between := func(r rune) bool { return strings.ContainsRune(", \t\r\n.", r) }
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), between) {
-		switch w {
-		case "acts":
-			o.Acts = true
-		case "destroys":
-			o.Destroys = true
-		case "pays":
-			o.Pays = true
-		case "secret":
-			o.Secret = true
-		case "looks":
-			o.Looks = true
-		default:
-			return ToolOpinion{}, false
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), between) {
+		if !slices.Contains([]string{"acts", "destroys", "pays", "secret", "looks"}, word) {
+			return nil
 		}
+		o = append(o, word)
 	}
-	o.Looks = o.Looks && !o.Acts && !o.Destroys && !o.Pays && !o.Secret
-	return o, o != ToolOpinion{}
+	if slices.Sort(o); o.Has("acts", "destroys", "pays", "secret") {
+		o = slices.DeleteFunc(o, func(word string) bool { return word == "looks" })
+	}
+	return slices.Compact(o)
 }

@@ -1,6 +1,7 @@
 package auditor_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,16 +10,16 @@ import (
 
 func TestAnOpinionOfAToolIsWordsOfTheList(t *testing.T) {
 	for answer, want := range map[string]auditor.ToolOpinion{
-		"acts": {Acts: true}, " Acts, destroys.\n": {Acts: true, Destroys: true}, "pays secret": {Pays: true, Secret: true}, "looks": {Looks: true},
-		"looks, acts": {Acts: true}, "looks, secret": {Secret: true},
+		"acts": {"acts"}, " Acts, destroys.\n": {"acts", "destroys"}, "pays secret": {"pays", "secret"}, "looks": {"looks"},
+		"looks, acts": {"acts"}, "looks, secret, looks, secret": {"secret"},
 	} {
-		if got, ok := auditor.ParseTool(answer); !ok || got != want {
-			t.Errorf("%q is %+v, %t", answer, got, ok)
+		if got := auditor.ParseTool(answer); !slices.Equal(got, want) {
+			t.Errorf("%q is %q", answer, got)
 		}
 	}
 	for _, answer := range []string{"", " ", "It looks.", "looks safe", "none", `{"looks":true}`, "looks\n# acts", strings.Repeat("looks ", 1000)} {
-		if got, ok := auditor.ParseTool(answer); ok || got != (auditor.ToolOpinion{}) {
-			t.Errorf("%q is %+v", answer, got)
+		if got := auditor.ParseTool(answer); len(got) > 0 {
+			t.Errorf("%q is %q", answer, got)
 		}
 	}
 }

@@ -56,8 +56,8 @@ func Read(r io.Reader) ([]Tool, error) {
 		return nil, errors.New("is not JSON in which every name is there once")
 	}
 	var tools []Tool
-	for name, definition := range definitions(value) {
-		t, err := ReadOne(name, definition)
+	for _, d := range definitions(value) {
+		t, err := ReadOne(d.name, d.text)
 		if err != nil {
 			return nil, err
 		}
@@ -66,34 +66,36 @@ func Read(r io.Reader) ([]Tool, error) {
 	return Sorted(tools)
 }
 
+// named is a definition, with the name that it has besides its own.
+type named struct {
+	name string
+	text jsontext.Value
+}
+
 // definitions are those of a catalogue: a list, or an object with their names, by themselves or as "tools" of an
-// answer.
-func definitions(v jsontext.Value) func(yield func(string, jsontext.Value) bool) {
+// answer. What is neither has none.
+func definitions(v jsontext.Value) (all []named) {
 	for range 2 {
 		var answer struct {
 			Result jsontext.Value `json:"result"`
 			Tools  jsontext.Value `json:"tools"`
 		}
-		if v.Kind() != jsontext.KindBeginObject || json.Unmarshal(v, &answer) != nil {
-			break
+		if json.Unmarshal(v, &answer) == nil {
+			v = jsontext.Value(cmp.Or(string(answer.Result), string(answer.Tools), string(v)))
 		}
-		v = jsontext.Value(cmp.Or(string(answer.Result), string(answer.Tools), string(v)))
 	}
 	var list []jsontext.Value
-	var named map[string]jsontext.Value
-	_, _ = json.Unmarshal(v, &list), json.Unmarshal(v, &named) // what is neither has no tools
-	return func(yield func(string, jsontext.Value) bool) {
-		for _, one := range list {
-			if !yield("", one) {
-				return
-			}
-		}
-		for name, one := range named {
-			if one.Kind() == jsontext.KindBeginObject && !yield(name, one) {
-				return
-			}
+	var byName map[string]jsontext.Value
+	_, _ = json.Unmarshal(v, &list), json.Unmarshal(v, &byName)
+	for _, one := range list {
+		all = append(all, named{"", one})
+	}
+	for name, one := range byName {
+		if one.Kind() == jsontext.KindBeginObject {
+			all = append(all, named{name, one})
 		}
 	}
+	return all
 }
 
 // definition is one tool in the forms of MCP, Anthropic, OpenAI and OpenClaw.

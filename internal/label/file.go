@@ -28,10 +28,8 @@ const header = "# What tools do, as you said in `verifier label`. Include it in 
 `
 
 var (
-	keyed    = regexp.MustCompile(`^  ("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'":][^:]*):(\s|$)`)
-	summed   = regexp.MustCompile(` # ([0-9a-f]{12})$`)
-	bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	notText  = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n)$`) // words of YAML that are no texts
+	keyed  = regexp.MustCompile(`^  ("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'":][^:]*):(\s|$)`)
+	summed = regexp.MustCompile(` # ([0-9a-f]{12})$`)
 )
 
 // ErrForm says that a file holds more than labels, so that it can't be kept up to date.
@@ -101,10 +99,8 @@ func (f *File) Set(t *Tool, l *policy.Tool) {
 }
 
 func (f *File) find(name string) int {
-	return slices.IndexFunc(
-		f.lines,
-		func(l line) bool { return protocol.Canonical(l.name) == protocol.Canonical(name) },
-	)
+	name = protocol.Canonical(name)
+	return slices.IndexFunc(f.lines, func(l line) bool { return protocol.Canonical(l.name) == name })
 }
 
 // Text is the file.
@@ -116,33 +112,30 @@ func (f *File) Text() []byte {
 	return []byte(text)
 }
 
-// render writes a label on one line, in the order in which the docs list the keys.
+// render writes a label on one line.
 func render(t *policy.Tool) string {
 	var parts []string
-	truth := func(key string, v *bool) {
-		if v != nil {
-			parts = append(parts, fmt.Sprintf("%s: %v", key, *v))
+	for _, one := range []struct {
+		key string
+		is  *bool
+	}{
+		{"source", t.Source}, {"sink", t.Sink}, {"safe", t.Safe}, {"leaves", t.Leaves}, {"destructive", t.Destructive},
+		{"secret", t.Secret},
+	} {
+		if one.is != nil {
+			parts = append(parts, fmt.Sprintf("%s: %v", one.key, *one.is))
 		}
 	}
-	truth("source", t.Source)
-	truth("sink", t.Sink)
-	truth("safe", t.Safe)
-	truth("leaves", t.Leaves)
 	if len(t.Destinations) > 0 {
-		names := make([]string, len(t.Destinations))
-		for i, n := range t.Destinations {
-			names[i] = quoted(n)
-		}
-		parts = append(parts, "destinations: ["+strings.Join(names, ", ")+"]")
+		parts = append(parts, "destinations: ["+quoted(t.Destinations...)+"]")
 	}
-	truth("destructive", t.Destructive)
-	truth("secret", t.Secret)
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-func quoted(name string) string {
-	if bareName.MatchString(name) && !notText.MatchString(name) {
-		return name
+func quoted(names ...string) string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = strconv.QuoteToASCII(n)
 	}
-	return strconv.QuoteToASCII(name)
+	return strings.Join(all, ", ")
 }

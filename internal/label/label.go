@@ -17,8 +17,8 @@ func Label(t *Tool, key string, model auditor.ToolOpinion) (l policy.Tool, ok bo
 	if len(key) != 1 || !strings.Contains("rads", key) {
 		return l, false
 	}
-	destroys, secret := key == "d" || model.Destroys || model.Pays, key == "s" || model.Secret
-	if key == "r" && !model.Acts && !destroys && !secret {
+	destroys, secret := key == "d" || model.Has("destroys", "pays"), key == "s" || model.Has("secret")
+	if key == "r" && !model.Has("acts") && !destroys && !secret {
 		return policy.Tool{Source: new(true), Sink: new(false), Safe: new(true), Leaves: new(true)}, true
 	}
 	l = policy.Tool{Source: new(true), Sink: new(true), Destinations: t.Arguments}
@@ -29,23 +29,6 @@ func Label(t *Tool, key string, model auditor.ToolOpinion) (l policy.Tool, ok bo
 		l.Secret = new(true)
 	}
 	return l, true
-}
-
-// Opinion is what a model thinks of a tool, in words.
-func Opinion(o auditor.ToolOpinion) string {
-	var says []string
-	for _, one := range []struct {
-		is   bool
-		text string
-	}{
-		{o.Acts, "it acts"}, {o.Destroys, "it destroys"}, {o.Pays, "it pays"}, {o.Secret, "it shows secrets"},
-		{o.Looks, "it only reads"},
-	} {
-		if one.is {
-			says = append(says, one.text)
-		}
-	}
-	return strings.Join(says, ", ")
 }
 
 // Question is what a model is asked about a tool.
