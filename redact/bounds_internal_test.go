@@ -45,9 +45,8 @@ func TestNoInputKeepsACoreBusy(t *testing.T) {
 func TestWhatWouldTakeTooLongIsHiddenUnread(t *testing.T) {
 	r := redactor(t, Config{})
 	s := strings.Repeat(".ey_", 1<<18)
-	if out, findings := r.Text(s); out != "[REDACTED: 1048576 chars]" || len(findings) != 1 ||
-		findings[0].Kind != TooMuch || !r.Bears(s) {
-		t.Errorf("%.60s %v", out, findings)
+	if out, hidden := r.Text(s); out != "[REDACTED: 1048576 chars]" || !hidden || !r.Bears(s) {
+		t.Errorf("%.60s", out)
 	}
 	got := r.Params("exec",
 		jsontext.Value(`{"a":"`+s+`","command":"ls -la","b":"key: 9f86d081884c7d659a2feaa0c55ad015"}`))

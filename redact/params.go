@@ -6,29 +6,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// Finding is one place where something can't be seen.
-type Finding struct {
-	Path   string // such as edits[0].newText; cut after 256 bytes
-	Kind   string
-	Length int // characters: of what is hidden, or of the compact JSON of a value that is no string
-}
-
-const maxFindings = 256 // bounds the list, not the count: see [Result.Hidden]
-
 // Result is what may be shown.
 type Result struct {
-	Params   jsontext.Value // the same shape, compact, hidden parts replaced
-	Findings []Finding      // the first 256
+	Params jsontext.Value // the same shape, compact, hidden parts replaced
 
-	all            protocol.Values // with hidden names as they are shown
-	at             int             // what is being looked at
 	hidden, bodies int
 	preRedacted    bool
 }
@@ -42,23 +29,6 @@ func (r Result) Bodies() int { return r.bodies }
 // PreRedacted reports whether params arrived with parts already redacted by the client: what will run is then known
 // to the client alone.
 func (r Result) PreRedacted() bool { return r.preRedacted }
-
-// found adds a finding.
-func (r *Result) found(kind string, n int) {
-	r.hidden++
-	if kind == FileBody {
-		r.bodies++
-	}
-	r.preRedacted = r.preRedacted || kind == AlreadyRedacted
-	if len(r.Findings) == maxFindings {
-		return
-	}
-	path := ""
-	if r.all != nil {
-		path = r.all.Path(r.at)
-	}
-	r.Findings = append(r.Findings, Finding{path, kind, n})
-}
 
 // walk writes params anew, without what is hidden.
 type walk struct {
@@ -77,9 +47,9 @@ type walk struct {
 type only uint8
 
 const (
-	_      only = iota
-	names       // it writes the names of members and the types of values
-	bodies      // it hides file bodies and looks for nothing else
+	everything only = iota
+	names           // it writes the names of members and the types of values
+	bodies          // it hides file bodies and looks for nothing else
 )
 
 // read walks over params that nobody has read yet.
@@ -93,20 +63,17 @@ func (w *walk) read(params jsontext.Value) Result {
 
 // do hides all of params that have no values, since they could not be read.
 func (w *walk) do(params jsontext.Value, all protocol.Values) Result {
+	w.params, w.all, w.out = params, all, make([]byte, 0, min(len(params), 1<<10)+16)
 	switch {
 	case len(all) > 0:
+		w.value(0, nil)
 	case w.only == names:
-		return Result{Params: jsontext.Value(`"` + Unreadable + `"`)}
+		w.quote("unreadable")
 	default:
-		n := utf8.RuneCount(params)
-		w.result.found(Unreadable, n)
-		w.result.Params = appendMask(nil, n)
-		return w.result
+		w.quote(mask(string(params)))
+		w.result.hidden++
 	}
-	w.params, w.all, w.result.all = params, all, all
-	w.out = make([]byte, 0, min(len(params), 1<<10)+16)
-	w.value(0, nil)
-	w.result.Params, w.result.all = w.out, nil
+	w.result.Params = w.out
 	return w.result
 }
 
@@ -135,15 +102,15 @@ func (w *walk) value(i int, known []span) {
 // scalar writes a value without the secrets in it.
 func (w *walk) scalar(i int, known []span) {
 	v := &w.all[i]
-	w.result.at = i
 	switch {
 	case w.only == names:
-		w.out = append(append(append(w.out, '"'), typeNames[v.Kind]...), '"')
+		w.quote(typeNames[v.Kind])
 		return
-	case w.only == bodies || v.Kind != '"' && (v.Kind != '0' || w.f.words != nil && !w.r.numbers):
-	default:
-		if shown, hidden := w.f.text(v.Text, known, &w.result); hidden {
+	case w.only == everything && (v.Kind == '"' || v.Kind == '0' && w.r.numbers):
+		w.foundMask(HasMask(v.Text))
+		if shown, hidden := w.f.text(v.Text, known); hidden > 0 {
 			w.quote(shown)
+			w.result.hidden += hidden
 			return
 		}
 	}
@@ -152,11 +119,19 @@ func (w *walk) scalar(i int, known []span) {
 
 var typeNames = map[jsontext.Kind]string{'"': "string", '0': "number", 't': "boolean", 'f': "boolean", 'n': "null"}
 
+// foundMask counts what the client has hidden.
+func (w *walk) foundMask(is bool) {
+	if is {
+		w.result.preRedacted = true
+		w.result.hidden++
+	}
+}
+
 // quote writes a string. Where the text has become no text by what was cut out of it, nothing of it is shown.
 func (w *walk) quote(s string) {
 	out, err := jsontext.AppendQuote(w.out, s)
 	if err != nil {
-		out = appendMask(w.out, utf8.RuneCountInString(s))
+		out = append(w.out, `"`+mask(s)+`"`...)
 	}
 	w.out = out
 }
@@ -164,42 +139,29 @@ func (w *walk) quote(s string) {
 // name writes the name of a member, or its replacement. Hidden names get a mask of their own, so a name that looks like
 // one gives way.
 func (w *walk) name(i int) {
-	v, kind := &w.all[i], ""
+	v := &w.all[i]
+	hidden := 0
 	switch {
 	case w.only == bodies:
 	case strings.HasPrefix(v.Name, maskStart):
-		kind = SecretField
-	case w.f.words == nil && !isPlain(v.Name):
-		kind = NotReady
-	case w.f.words != nil && (len(v.Name) >= 6 || len(w.r.patterns) > 0):
-		var hidden Result
-		if _, is := w.f.text(v.Name, nil, &hidden); is {
-			kind = hidden.Findings[len(hidden.Findings)-1].Kind
-		}
+		hidden = 1
+	case len(v.Name) >= 6 || len(w.r.patterns) > 0:
+		_, hidden = w.f.text(v.Name, nil)
 	}
-	if kind == "" {
+	if hidden == 0 {
 		w.out = append(append(w.out, bytes.TrimRight(w.params[v.NameAt:v.At], ": \t\r\n")...), ':')
 		return
 	}
-	n := utf8.RuneCountInString(v.Name)
-	shown := mask(n)
+	shown := mask(v.Name)
 	if w.masks == nil {
-		w.masks, w.result.all = map[string]int{}, slices.Clone(w.all)
+		w.masks = map[string]int{}
 	}
 	if w.masks[shown]++; w.masks[shown] > 1 {
 		shown += " (" + strconv.Itoa(w.masks[shown]) + ")"
 	}
 	w.quote(shown)
 	w.out = append(w.out, ':')
-	w.result.all[i].Name, w.result.at = shown, i
-	if w.only != names {
-		w.result.found(kind, n)
-	}
-}
-
-// isPlain is for names that are too short, and too plain, to be a secret.
-func isPlain(s string) bool {
-	return len(s) <= 16 && strings.Trim(strings.ToLower(s), "_abcdefghijklmnopqrstuvwxyz") == ""
+	w.result.hidden++
 }
 
 // What stands beside a value, in the same object or list, may say what it is: {"name": "Authorization", "value": "…"},
@@ -224,32 +186,33 @@ func (w *walk) beside(up int, names map[string]bool) string {
 
 // member writes the value of a member, or its replacement.
 func (w *walk) member(i int) {
-	v := &w.all[i]
-	kind, squashed := "", squash(v.Name)
+	v, squashed := &w.all[i], squash(w.all[i].Name)
 	switch {
 	case w.only == names:
-	case w.only == 0 && (w.r.isSecret(v.Name, squashed, v.Kind) ||
+		w.value(i, nil)
+	case w.only == everything && (w.r.isSecret(v.Name, squashed, v.Kind) ||
 		ofValue[v.Name] && w.r.names(w.beside(v.Up, ofName))):
-		kind = SecretField
+		w.hide(i)
 	case !w.r.showFileBodies && isFileBody(w.tool, squashed, v.Kind):
-		kind = FileBody
-	case w.only == 0 && v.Kind == '"' && w.f.words != nil && strings.HasSuffix(squashed, "base64"):
-		plain, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(v.Text, "="))
-		if spans := w.f.find(string(plain)); w.f.failed || len(spans) > 0 {
-			kind = append(spans, span{kind: TooMuch})[0].kind
+		if w.hide(i) {
+			w.result.bodies++
 		}
+	case w.only == everything && v.Kind == '"' && strings.HasSuffix(squashed, "base64"):
+		plain, _ := base64.RawStdEncoding.DecodeString(strings.TrimRight(v.Text, "="))
+		if len(w.f.find(string(plain))) > 0 {
+			w.hide(i)
+			return
+		}
+		fallthrough
+	default:
+		w.value(i, nil)
 	}
-	if kind != "" {
-		w.hide(kind, i)
-		return
-	}
-	w.value(i, nil)
 }
 
 // elements writes what is in a list. They may be the arguments of a program.
 func (w *walk) elements(up int) {
 	var a arguments
-	if v := &w.all[up]; ofArgs[v.Name] && w.only == 0 {
+	if v := &w.all[up]; ofArgs[v.Name] && w.only == everything {
 		a = argumentsOf(w.beside(v.Up, ofProgram))
 	}
 	before := ""
@@ -259,15 +222,15 @@ func (w *walk) elements(up int) {
 			w.out = append(w.out, ',')
 		}
 		var known []span
-		if w.only == 0 && v.Kind == '"' && w.f.words != nil {
+		if w.only == everything && v.Kind == '"' {
 			if a.flags == nil {
 				a = argumentsOf(v.Text)
 			} else if at := a.next(v.Text); at >= 0 && at < len(v.Text) {
-				known = []span{{at, len(v.Text), flagKind}}
+				known = []span{{at, len(v.Text)}}
 			}
 		}
-		if w.only == 0 && w.announces(before) {
-			w.hide(SecretField, i)
+		if w.only == everything && w.announces(before) {
+			w.hide(i)
 		} else {
 			w.value(i, known)
 		}
@@ -284,10 +247,9 @@ func (w *walk) announces(s string) bool {
 
 // hide writes a mask for a value, unless it has nothing to hide or is a mask itself. A value that only contains a
 // mask is still hidden for its own reason: the agent can write a mask into any text.
-func (w *walk) hide(kind string, i int) {
+func (w *walk) hide(i int) (hidden bool) {
 	v := &w.all[i]
 	s, raw := v.Text, w.params[v.At:v.End]
-	w.result.at = i
 	if v.Kind == '{' || v.Kind == '[' {
 		raw = slices.Clone(raw)
 		_ = raw.Compact() // it was found valid
@@ -296,15 +258,13 @@ func (w *walk) hide(kind string, i int) {
 	empty := s == "" || v.Kind != '"' && (s == "[]" || s == "{}" || v.Text == s && v.Kind != '0')
 	if masked := isMask(s); masked || empty {
 		w.out = append(w.out, raw...)
-		if masked && w.only == 0 {
-			w.result.found(AlreadyRedacted, utf8.RuneCountInString(s))
-		}
-		return
+		w.foundMask(masked && w.only == everything)
+		return false
 	}
-	n := utf8.RuneCountInString(s)
 	w.result.preRedacted = w.result.preRedacted || HasMask(s) || v.Kind != '"' && strings.Contains(s, `"[REDACTED`)
-	w.out = appendMask(w.out, n)
-	w.result.found(kind, n)
+	w.quote(mask(s))
+	w.result.hidden++
+	return true
 }
 
 // fileTools write what they are given into a file. So does a tool whose name has one of writeVerbs and of fileNouns:

@@ -13,9 +13,8 @@
 //
 // The last two also in what is percent-encoded. All words at which something may be are found in one walk.
 //
-// The package refuses to guess: params it can't read are hidden as a whole, and so is a text that would take too
-// long to search. Until the rules are compiled, a tenth of a second after the first New, everything is hidden. It
-// keeps nothing it has hidden, and says for each only where, what kind and how long.
+// The package refuses to guess: params it can't read are hidden as a whole, and so is a text that would take too long
+// to search. It keeps nothing it has hidden, and says only how much that is.
 package redact
 
 import (
@@ -24,24 +23,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-)
-
-// The kinds of a [Finding]. Those of secrets found by their shape are short words such as "token", the name of a rule
-// of gitleaks, or the name of the owner's pattern.
-const (
-	FileBody        = "file body"
-	SecretField     = "secret field"
-	AlreadyRedacted = "already redacted" // hidden by the client, before it reached us
-	Unreadable      = "unreadable"       // not JSON, or not only one value: all of it is hidden
-	NotReady        = "not ready yet"    // the rules are not compiled: all texts are hidden
-	TooMuch         = "too much to search"
-	OwnSecret       = "secret of the verifier"
 )
 
 // Config says what to hide. The zero Config hides file bodies and all that is secret by itself.
@@ -60,16 +46,13 @@ type Redactor struct {
 	fields         map[string]bool // squashed
 	patterns       []*rule
 	numbers        bool // a number may be a secret
-
-	ready atomic.Pointer[words]
-	done  chan struct{}
-	err   error // once done
+	words          *words
 }
 
-// New returns a Redactor, at once: see [Redactor.Wait]. It refuses a field name that would match nothing, and a pattern
-// that is wrong: the error is [Faults].
+// New returns a Redactor. It refuses a field name that would match nothing, and a pattern that is wrong: the error is
+// [Faults].
 func New(c Config) (*Redactor, error) {
-	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: map[string]bool{}, done: make(chan struct{})}
+	r := &Redactor{showFileBodies: c.ShowFileBodies, fields: map[string]bool{}, words: newWords(c.Known)}
 	var faults Faults
 	for i, name := range c.Fields {
 		s := squash(name)
@@ -93,12 +76,11 @@ func New(c Config) (*Redactor, error) {
 	for _, s := range c.Known {
 		r.numbers = r.numbers || len(s) >= minKnown && strings.Trim(s, digits) == ""
 	}
-	go r.make(c.Known)
 	return r, nil
 }
 
 func (r *Redactor) finder() finder {
-	return finder{words: r.ready.Load(), patterns: r.patterns, work: maxWork}
+	return finder{words: r.words, patterns: r.patterns, work: maxWork}
 }
 
 // Params returns the params of a call to tool, by its canonical name, as they may be shown.
@@ -129,21 +111,19 @@ func WithoutBodies(tool string, shown jsontext.Value) (kept jsontext.Value, hidd
 	return result.Params, result.Hidden()
 }
 
-// Text returns a text of any other kind, such as a person's words or a reason, as it may be shown. The findings have no
-// path.
-func (r *Redactor) Text(s string) (string, []Finding) {
-	f, result := r.finder(), Result{}
-	out, _ := f.text(s, nil, &result)
-	return out, result.Findings
+// Text returns a text of any other kind, such as a person's words or a reason, as it may be shown, and whether something
+// is hidden in it, by us or by the client.
+func (r *Redactor) Text(s string) (shown string, hidden bool) {
+	f := r.finder()
+	shown, n := f.text(s, nil)
+	return shown, n > 0 || HasMask(s)
 }
 
 // Lines hides the secrets in short texts that are around a call, such as its name and where it comes from, in place.
 func (r *Redactor) Lines(texts ...*string) {
 	f := r.finder()
 	for _, s := range texts {
-		if f.words != nil || !isPlain(*s) {
-			*s, _ = f.text(*s, nil, nil)
-		}
+		*s, _ = f.text(*s, nil)
 	}
 }
 
@@ -153,12 +133,11 @@ var bare = sync.OnceValue(func() *Redactor {
 	if err != nil {
 		panic(err) // an empty config has no fault
 	}
-	<-r.done
 	return r
 })
 
 // Line hides the secrets in one text, but not what only the owner's config gives away: for a caller who has no
-// Redactor at hand. It waits until the rules are ready: a tenth of a second, once.
+// Redactor at hand.
 func Line(s string) string {
 	bare().Lines(&s)
 	return s
@@ -189,54 +168,37 @@ func (r *Redactor) BearsIn(params protocol.Values) bool {
 
 func (f *finder) bears(text string) bool {
 	f.sure = true
-	return f.words == nil || len(f.find(text)) > 0 || f.failed
+	return len(f.find(text)) > 0
 }
 
-// text returns s as it may be shown, and whether anything was hidden. Some secrets in it are known. It notes what is
-// hidden, and what the client had hidden, in the result.
-func (f *finder) text(s string, known []span, to *Result) (string, bool) {
-	if s == "" {
-		return s, false
-	}
-	if to != nil && HasMask(s) {
-		to.found(AlreadyRedacted, utf8.RuneCountInString(s))
-	}
-	spans := []span{{0, len(s), NotReady}}
-	if f.words != nil {
-		if spans = merge(append(f.find(s), known...)); f.failed {
-			spans = []span{{0, len(s), TooMuch}}
-		}
-	}
+// text returns s as it may be shown, and in how many places something was hidden. Some secrets in it are known.
+func (f *finder) text(s string, known []span) (shown string, hidden int) {
+	spans := merge(append(f.find(s), known...))
 	if len(spans) == 0 || isMask(s) {
-		return s, false
+		return s, 0
 	}
 	var out strings.Builder
 	from := 0
 	for _, p := range spans {
-		n := utf8.RuneCountInString(s[p.start:p.end])
-		if to != nil {
-			to.found(p.kind, n)
-		}
 		out.WriteString(s[from:p.start])
-		out.WriteString(mask(n))
+		out.WriteString(mask(s[p.start:p.end]))
 		from = p.end
 	}
 	out.WriteString(s[from:])
-	return out.String(), true
+	return out.String(), len(spans)
 }
 
-const (
-	maskStart = "[REDACTED: "
-	maskEnd   = " chars]"
+const maskStart = "[REDACTED: "
+
+// mask stands for what is hidden.
+func mask(hidden string) string {
+	return maskStart + strconv.Itoa(utf8.RuneCountInString(hidden)) + " chars]"
+}
+
+var (
+	masks = regexp.MustCompile(`\[REDACTED: [0-9]+ chars\]`)
+	aMask = regexp.MustCompile(`^` + masks.String())
 )
-
-func mask(n int) string { return maskStart + strconv.Itoa(n) + maskEnd }
-
-func appendMask(out []byte, n int) []byte {
-	return append(out, `"`+mask(n)+`"`...)
-}
-
-var masks = regexp.MustCompile(`\[REDACTED: [0-9]+ chars\]`)
 
 // HasMask reports whether something is hidden in a text: by us, or by the client before it reached us.
 func HasMask(s string) bool {
@@ -247,10 +209,4 @@ func HasMask(s string) bool {
 func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }
 
 // maskLength returns the length of the mask that s begins with, or 0.
-func maskLength(s string) int {
-	i := skip(s, len(maskStart), digits, 20)
-	if !strings.HasPrefix(s, maskStart) || i == len(maskStart) || !strings.HasPrefix(s[i:], maskEnd) {
-		return 0
-	}
-	return i + len(maskEnd)
-}
+func maskLength(s string) int { return len(aMask.FindString(s)) }

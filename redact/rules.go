@@ -1,8 +1,6 @@
 package redact
 
 import (
-	"cmp"
-	"context"
 	_ "embed"
 	"encoding/base64"
 	"encoding/hex"
@@ -17,23 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// rulesOnce reads the rules when they are needed first: to compile them takes about as long as the whole start of the
-// program may.
-var rulesOnce = sync.OnceValues(loadRules)
-
-// make makes the table of words, off the path of New.
-func (r *Redactor) make(secrets []string) {
-	defer close(r.done)
-	defer func() {
-		if p := recover(); p != nil {
-			r.err = fmt.Errorf("redact: the rules can't be compiled: %v", p)
-		}
-	}()
-	rules, err := rulesOnce()
-	if err != nil {
-		r.err = err
-		return
-	}
+// allWords are the words at which something may be, and what is done there. They are read when they are needed first.
+var allWords = sync.OnceValue(func() []word {
 	all := []word{{"-----begin", (*finder).pem}}
 	for w := range strings.FieldsSeq(nameWords) {
 		all = append(all, word{w, (*finder).name})
@@ -41,28 +24,33 @@ func (r *Redactor) make(secrets []string) {
 	for w := range byProgram {
 		all = append(all, word{w, (*finder).program})
 	}
-	for _, rule := range rules {
+	for _, rule := range loadRules() {
 		for _, w := range rule.Words {
 			all = append(all, word{w, func(f *finder, start, end int) { f.try(rule, start, end) }})
 		}
 	}
+	return all
+})
+
+// wordsOf are those of some secrets that are known by their value.
+func wordsOf(secrets []string) (all []word) {
 	for _, s := range secrets {
 		for _, text := range written(s) {
 			all = append(all, word{text[:minKnown], func(f *finder, start, _ int) {
 				if hasFold(f.s[start:], text) {
-					f.add(OwnSecret, start, start+len(text))
+					f.add(start, start+len(text))
 				}
 			}})
 		}
 	}
-	r.ready.Store(newWords(all))
+	return all
 }
 
 // minKnown is the shortest secret that is looked for by its value, in bytes: a shorter one could be any word.
 const minKnown = 8
 
-// written are the forms in which a secret is looked for, in small letters: as it is, in hex, and in base64 wherever it
-// begins there. The secret that is a key in hex is also one in base64.
+// written are the forms in which a secret is looked for: as it is, in hex, and in base64 wherever it begins there. The
+// secret that is a key in hex is also one in base64.
 func written(secret string) (out []string) {
 	if len(secret) < minKnown {
 		return nil
@@ -80,33 +68,7 @@ func written(secret string) (out []string) {
 			out = append(out, letters, strings.NewReplacer("+", "-", "/", "_").Replace(letters))
 		}
 	}
-	for i, text := range out {
-		small := []byte(text)
-		for j, c := range small {
-			if 'A' <= c && c <= 'Z' {
-				small[j] |= 0x20
-			}
-		}
-		out[i] = string(small)
-	}
 	return out
-}
-
-// IsReady reports whether anything can be shown. Until then all is hidden.
-func (r *Redactor) IsReady() bool { return r.ready.Load() != nil }
-
-// Wait waits until the Redactor is ready, which takes about a tenth of a second from the first New. An error means
-// that it is not, and that it still hides everything: call Params all the same.
-func (r *Redactor) Wait(ctx context.Context) error {
-	if r.IsReady() {
-		return nil
-	}
-	select {
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // rulesTable holds gitleaks' default rules as far as they look at text. It is made from the module in a test, which
@@ -119,22 +81,22 @@ var rulesTable []byte
 // tabled is the table's form.
 type tabled struct {
 	From  string // whose rules these are
-	Allow []allowlist
+	Allow []*allowlist
 	Rules []*rule
 }
 
 // rule says what a secret looks like.
 type rule struct {
-	ID      string
+	ID      string // of gitleaks
 	Regex   string
-	Words   []string    `json:",omitempty"` // in small letters; if none is in a text, the rule finds nothing
-	At      string      `json:",omitempty"` // "word": it is tried there; "begin": if it begins there; "": everywhere
-	Group   int         `json:",omitempty"` // the secret's; 0: the first that is not empty
-	Entropy float64     `json:",omitempty"`
-	Allow   []allowlist `json:",omitempty"`
+	Words   []string     `json:",omitempty"` // in small letters; if none is in a text, the rule finds nothing
+	At      string       `json:",omitempty"` // "word": it is tried there; "begin": if it begins there; "": everywhere
+	Group   int          `json:",omitempty"` // the secret's; 0: the first that is not empty
+	Entropy float64      `json:",omitempty"`
+	Allow   []*allowlist `json:",omitempty"`
 
-	expr  *regexp.Regexp
-	loose bool // what it finds is not surely a secret
+	expr  func() *regexp.Regexp // compiled when it is needed first
+	loose bool                  // what it finds is not surely a secret
 }
 
 const (
@@ -149,36 +111,36 @@ type allowlist struct {
 	Regexes []string `json:",omitempty"`
 	Words   []string `json:",omitempty"` // in small letters, anywhere in the secret
 
-	exprs []*regexp.Regexp
+	expr func() *regexp.Regexp // of all Regexes
 }
 
-// shapes are rules of ours in the same form. What they find is hidden, and if it is a token, it is surely a secret.
+// shapes are rules of ours in the same form.
 var shapes = []*rule{
-	{ID: tokenKind, At: atBegin,
+	{At: atBegin,
 		Words: strings.Fields("gho_ ghp_ ghu_ ghs_ ghr_ github_pat_ glpat- dckr_pat_ xox whsec_ sk_ rk_"),
 		Regex: `(?:gh[opusr]_|github_pat_|glpat-|dckr_pat_|xox[a-eprs]-|whsec_|[sr]k_(?:live|test)_)[\w-]{10,}`},
-	{ID: tokenKind, At: atBegin, Words: strings.Fields("hf_ npm_ akia asia aiza"),
+	{At: atBegin, Words: strings.Fields("hf_ npm_ akia asia aiza"),
 		Regex: `(?:hf_|npm_|AKIA|ASIA|AIza)[\dA-Za-z-]{16,}`},
-	{ID: tokenKind, At: atBegin, Words: []string{"sk-", "xapp-", "tskey-"},
+	{At: atBegin, Words: []string{"sk-", "xapp-", "tskey-"},
 		Regex: `(?:sk-|xapp-|tskey-)[A-Za-z_-]*\d[\w-]{15,}`},
-	{ID: tokenKind, At: atBegin, Words: []string{"eyj"}, Regex: `eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*`},
-	{ID: tokenKind, Words: []string{":aa"}, Regex: `\d{6,12}:AA[\w-]{30,}`}, // Telegram
-	{ID: tokenKind, At: atBegin, Words: []string{"mt", "mj", "mz"},
+	{At: atBegin, Words: []string{"eyj"}, Regex: `eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*`},
+	{Words: []string{":aa"}, Regex: `\d{6,12}:AA[\w-]{30,}`}, // Telegram
+	{At: atBegin, Words: []string{"mt", "mj", "mz"},
 		Regex: `M[Tjz][\w-]{20,28}\.[\w-]{6,7}\.[\w-]{20,}`},
-	{ID: urlKind, At: atWord, Words: []string{"://"},
+	{loose: true, At: atWord, Words: []string{"://"},
 		Regex: `://[^\s/?#"'<>:@]*:([^\s/?#"'<>]+|[^\s"'<>/\d][^\s"'<>]*)@`},
-	{ID: urlKind, At: atWord, Words: []string{"://"}, Regex: `://([\w.-]*\d[\w.-]{12,})[:@]`},
-	{ID: urlKind, Words: []string{"@tcp(", "@unix("}, Regex: `[^\s:@/"'=]+:([^\s@/]+)@(?:tcp|unix)\(`},
-	{ID: "token in a URL", At: atWord, Words: query, Regex: `(?i)[?&#;][\w-]+=([^\s&#;"'<>` + "`" + `]{6,})`},
-	{ID: headerKind, At: atBegin, Words: []string{"bearer"}, Regex: `(?i)bearer +([\w.~+/-]{8,}=*)`, Entropy: 2.8},
-	{ID: headerKind, At: atBegin, Words: []string{"basic"}, Regex: `(?i)basic +(\w*[\d+/=][\w+/]{4,}=*|\w{4,}=+)`},
-	{ID: headerKind, At: atWord, Words: []string{"authorization"},
+	{loose: true, At: atWord, Words: []string{"://"}, Regex: `://([\w.-]*\d[\w.-]{12,})[:@]`},
+	{loose: true, Words: []string{"@tcp(", "@unix("}, Regex: `[^\s:@/"'=]+:([^\s@/]+)@(?:tcp|unix)\(`},
+	{loose: true, At: atWord, Words: query, Regex: `(?i)[?&#;][\w-]+=([^\s&#;"'<>` + "`" + `]{6,})`},
+	{loose: true, At: atBegin, Words: []string{"bearer"}, Regex: `(?i)bearer +([\w.~+/-]{8,}=*)`, Entropy: 2.8},
+	{loose: true, At: atBegin, Words: []string{"basic"}, Regex: `(?i)basic +(\w*[\d+/=][\w+/]{4,}=*|\w{4,}=+)`},
+	{loose: true, At: atWord, Words: []string{"authorization"},
 		Regex: `(?i)authorization[\\"'\]]*\s*(?:=>|[:=,])\s*[\\"']*(?:` +
 			`(?:bearer|basic|token|bot|apikey|key|negotiate) +([^\s"'\\,]+)|` +
 			`((?:digest|aws4-hmac-sha256) [^\n']+)|([^"'\\\n]+))`},
-	{ID: headerKind, At: atWord, Words: []string{"cookie:", `cookie":`, "cookie':", `cookie\":`},
+	{loose: true, At: atWord, Words: []string{"cookie:", `cookie":`, "cookie':", `cookie\":`},
 		Regex: `(?i)cookie[\\"']*:\s*[\\"']*([^"'\\\n]+)`},
-	{ID: headerKind, At: atWord, Words: []string{"-h ", "--header "},
+	{loose: true, At: atWord, Words: []string{"-h ", "--header "},
 		Regex: `(?:-H|--header) +["'][\w-]*[Kk][Ee][Yy]: *([^"'\n]+)`},
 }
 
@@ -191,36 +153,35 @@ var query = func() (all []string) {
 	return all
 }()
 
-// loadRules makes all rules ready to be tried.
-func loadRules() ([]*rule, error) {
+// loadRules makes all rules ready to be tried. It panics at an error: the table is ours.
+func loadRules() []*rule {
 	var t tabled
 	if err := json.Unmarshal(rulesTable, &t); err != nil {
-		return nil, fmt.Errorf("redact: the rules of gitleaks: %w", err)
+		panic(err)
 	}
 	for _, r := range t.Rules {
-		r.loose, r.Allow = r.ID == generic, slices.Concat(t.Allow, r.Allow)
+		r.loose, r.Allow = r.ID == generic, append(r.Allow, t.Allow...)
 	}
-	references := allowlist{Regexes: []string{reference.String()}, Words: []string{"x-oauth-basic"}}
+	references := &allowlist{Regexes: []string{reference.String()}, Words: []string{"x-oauth-basic"}}
 	for _, r := range shapes {
-		r.loose, r.Allow = r.ID != tokenKind, []allowlist{references}
+		r.Allow = []*allowlist{references}
 	}
 	all := slices.Concat(t.Rules, shapes)
 	for _, r := range all {
-		source := r.Regex
+		r.expr = lazily(r.Regex)
 		if r.At != "" {
-			source = `^(?:` + source + `)`
+			r.expr = lazily(`^(?:` + r.Regex + `)`)
 		}
-		var err error
-		if r.expr, err = regexp.Compile(source); err != nil {
-			return nil, fmt.Errorf("redact: rule %s: %w", r.ID, err)
-		}
-		for i := range r.Allow {
-			for _, e := range r.Allow[i].Regexes {
-				r.Allow[i].exprs = append(r.Allow[i].exprs, regexp.MustCompile(e))
-			}
+		for _, a := range r.Allow {
+			a.expr = lazily("(?:" + strings.Join(a.Regexes, ")|(?:") + ")")
 		}
 	}
-	return all, nil
+	return all
+}
+
+// lazily compiles an expression when it is needed first: to compile all would take longer than the start of a program.
+func lazily(source string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }
 
 // generic is gitleaks' rule for all that is given to a name such as key.
@@ -244,13 +205,13 @@ func (r *rule) secret(s string, m []int) (start, end int, ok bool) {
 // allowed reports whether the secret is known for an example or a placeholder.
 func (r *rule) allowed(secret, match string) bool {
 	lower := strings.ToLower(secret)
-	for i := range r.Allow {
-		a, target := &r.Allow[i], secret
+	for _, a := range r.Allow {
+		target := secret
 		if a.Match {
 			target = match
 		}
 		if slices.ContainsFunc(a.Words, func(w string) bool { return strings.Contains(lower, w) }) ||
-			slices.ContainsFunc(a.exprs, func(e *regexp.Regexp) bool { return e.MatchString(target) }) {
+			len(a.Regexes) > 0 && a.expr().MatchString(target) {
 			return true
 		}
 	}
@@ -273,21 +234,21 @@ func entropy(s string) float64 {
 
 // Pattern is a shape of the owner's: a card number, the tokens of a program of their own.
 type Pattern struct {
-	Name  string `yaml:"name"`  // what a finding says; "own pattern" if empty
+	Name  string `yaml:"name"`  // what the owner calls it
 	Regex string `yaml:"regex"` // in Go's syntax. The group named secret is hidden, or all of the match
 }
 
 // compile refuses a pattern that can't do what its owner wants.
 func (p Pattern) compile() (*rule, error) {
-	made := &rule{ID: cmp.Or(p.Name, "own pattern"), Group: wholeMatch, loose: true}
-	var err error
-	if made.expr, err = regexp.Compile(p.Regex); err != nil {
+	expr, err := regexp.Compile(p.Regex)
+	if err != nil {
 		return nil, err
 	}
-	if made.expr.MatchString("") {
+	if expr.MatchString("") {
 		return nil, errors.New("matches the empty text, so it would match everywhere")
 	}
-	if n := made.expr.SubexpIndex("secret"); n > 0 {
+	made := &rule{Group: wholeMatch, loose: true, expr: func() *regexp.Regexp { return expr }}
+	if n := expr.SubexpIndex("secret"); n > 0 {
 		made.Group = n
 	}
 	return made, nil

@@ -57,14 +57,14 @@ func TestTheTableIsGitleaksOwn(t *testing.T) {
 	}
 }
 
-func allowlists(all []*config.Allowlist) (out []allowlist) {
+func allowlists(all []*config.Allowlist) (out []*allowlist) {
 	for _, a := range all {
 		// A list that looks at the line, or needs a path, could be met by what
 		// stands around the secret; who writes the text would decide.
 		if a.RegexTarget == "line" || a.MatchCondition != config.AllowlistMatchOr {
 			continue
 		}
-		one := allowlist{Match: a.RegexTarget == "match", Words: slices.Sorted(slices.Values(a.StopWords))}
+		one := &allowlist{Match: a.RegexTarget == "match", Words: slices.Sorted(slices.Values(a.StopWords))}
 		for _, r := range a.Regexes {
 			one.Regexes = append(one.Regexes, r.String())
 		}

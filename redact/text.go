@@ -17,28 +17,15 @@ const (
 	maxAhead = 1024
 )
 
-// The kinds of what our own shapes find.
-const (
-	assignedKind = "secret value"
-	headerKind   = "authorization"
-	urlKind      = "password in a URL"
-	flagKind     = "secret argument"
-	pemKind      = "PEM block"
-	tokenKind    = "token"
-)
-
 // span is a secret in a text.
-type span struct {
-	start, end int
-	kind       string
-}
+type span struct{ start, end int }
 
 // look is what is done where a word is.
 type look func(f *finder, start, end int)
 
 // finder looks for secrets in the texts of one call.
 type finder struct {
-	words    *words // nil: not ready, hide all
+	words    *words
 	patterns []*rule
 	sure     bool // only what nothing but a secret looks like
 	percent  bool // the text was percent-encoded
@@ -48,13 +35,15 @@ type finder struct {
 	s       string
 	spans   []span
 	covered span    // the one that reaches furthest: what starts in it is hidden
+	given   int     // where the last value ends that is given to a name
 	named   int     // how far names were looked at
 	tried   []*rule // on the whole text
 }
 
-// find returns the secrets in s, in order and apart from each other, until it is asked for the next text.
+// find returns the secrets in s, in order and apart from each other, until it is asked for the next text. A text that
+// takes too long is one.
 func (f *finder) find(s string) []span {
-	f.s, f.spans, f.covered, f.named, f.tried, f.failed = s, f.spans[:0], span{}, 0, f.tried[:0], false
+	f.s, f.spans, f.covered, f.given, f.named, f.tried, f.failed = s, f.spans[:0], span{}, 0, 0, f.tried[:0], false
 	f.words.find(s, f)
 	for _, p := range f.patterns {
 		f.tryAll(p)
@@ -62,17 +51,20 @@ func (f *finder) find(s string) []span {
 	if !f.percent && strings.IndexByte(s, '%') >= 0 {
 		f.byPercent()
 	}
+	if f.failed {
+		return []span{{0, len(s)}}
+	}
 	return merge(f.spans)
 }
 
 // add hides s[start:end], if there is anything to hide there.
-func (f *finder) add(kind string, start, end int) {
+func (f *finder) add(start, end int) {
 	if start += maskLength(f.s[start:]); start >= end {
 		return
 	}
-	f.spans = append(f.spans, span{start, end, kind})
+	f.spans = append(f.spans, span{start, end})
 	if end > f.covered.end {
-		f.covered = f.spans[len(f.spans)-1]
+		f.covered = span{start, end}
 	}
 }
 
@@ -91,8 +83,7 @@ func (f *finder) try(r *rule, start, end int) {
 	behind := f.s[end:min(len(f.s), end+24)]
 	switch {
 	case f.sure && r.loose:
-	case r.ID == generic && (!strings.ContainsAny(behind, "=:>|?,") || f.covered.kind == assignedKind &&
-		f.covered.end > end):
+	case r.ID == generic && (!strings.ContainsAny(behind, "=:>|?,") || f.given > end && f.given == f.covered.end):
 	case r.At == "":
 		f.tryAll(r)
 	case f.hides(start) && !f.sure || r.At == atBegin && !f.begins(start):
@@ -116,9 +107,9 @@ func (f *finder) tryHere(r *rule, start int) {
 	if !f.spend(64 + n) {
 		return
 	}
-	if m := r.expr.FindStringSubmatchIndex(ahead); m != nil {
+	if m := r.expr().FindStringSubmatchIndex(ahead); m != nil {
 		if a, b, ok := r.secret(ahead, m); ok {
-			f.add(r.ID, start+a, f.end(r, start+b))
+			f.add(start+a, f.end(r, start+b))
 		}
 	}
 }
@@ -129,9 +120,9 @@ func (f *finder) tryAll(r *rule) {
 		return
 	}
 	f.tried = append(f.tried, r)
-	for _, m := range r.expr.FindAllStringSubmatchIndex(f.s, -1) {
+	for _, m := range r.expr().FindAllStringSubmatchIndex(f.s, -1) {
 		if a, b, ok := r.secret(f.s, m); ok {
-			f.spans = append(f.spans, span{a, f.end(r, b), r.ID})
+			f.spans = append(f.spans, span{a, f.end(r, b)})
 		}
 	}
 }
@@ -139,7 +130,7 @@ func (f *finder) tryAll(r *rule) {
 // end returns where the token that s[:i] ends in really ends: many of gitleaks' rules know only how long it is at
 // least.
 func (f *finder) end(r *rule, i int) int {
-	for r.ID != tokenKind && !r.loose && i > 0 && i < len(f.s) && inBase64(f.s[i]) && inBase64(f.s[i-1]) {
+	for r.ID != "" && !r.loose && i > 0 && i < len(f.s) && inBase64(f.s[i]) && inBase64(f.s[i-1]) {
 		i++
 	}
 	return i
@@ -164,7 +155,7 @@ func (f *finder) byPercent() {
 	from = append(from, len(f.s))
 	in := finder{words: f.words, patterns: f.patterns, sure: f.sure, percent: true, work: f.work}
 	for _, s := range in.find(string(plain)) {
-		f.spans = append(f.spans, span{from[s.start], from[s.end], s.kind})
+		f.spans = append(f.spans, span{from[s.start], from[s.end]})
 	}
 	f.work, f.failed = in.work, in.failed
 }
@@ -264,11 +255,11 @@ func (f *finder) assigned(name string, i int, op byte) {
 		strings.Trim(v, digits+"_.,kK") == "": // how many
 	case name == "secret" && op == ' ' && strings.HasPrefix(v, "id="): // where docker finds it
 	case name == "mnemonic" || strings.HasSuffix(name, "phrase") && op == ':': // several words
-		f.hide(assignedKind, a, i+len(line.FindString(f.s[i:])))
-	case op == ' ':
-		f.hide(flagKind, a, b)
+		f.given = i + len(line.FindString(f.s[i:]))
+		f.hide(a, f.given)
 	default:
-		f.hide(assignedKind, a, b)
+		f.given = b
+		f.hide(a, b)
 	}
 }
 
@@ -328,9 +319,9 @@ func closes(v string) bool {
 }
 
 // hide hides a value, unless it says where a secret is, or that there is none.
-func (f *finder) hide(kind string, start, end int) {
+func (f *finder) hide(start, end int) {
 	if v := f.s[start:end]; v != "" && !reference.MatchString(v) {
-		f.add(kind, start, end)
+		f.add(start, end)
 	}
 }
 
@@ -351,7 +342,7 @@ func (f *finder) pem(_, end int) {
 	if n := strings.Index(f.s[start:], dashes); n >= 0 {
 		stop = start + n
 	}
-	f.add(pemKind, start, stop)
+	f.add(start, stop)
 }
 
 // argumentsTable says which arguments of which programs are secrets. No shell is parsed for it: words are between
@@ -444,9 +435,9 @@ func (f *finder) program(start, end int) {
 		}
 		if at := a.next(f.s[from:to]); at == to-from && to < len(f.s) && isQuote(f.s[to]) { // -p'hunter 2'
 			from, to = value(f.s, to, ' ')
-			f.hide(flagKind, from, to)
+			f.hide(from, to)
 		} else if at >= 0 {
-			f.hide(flagKind, from+at, to)
+			f.hide(from+at, to)
 		}
 		if i = to; i < len(f.s) && from > 0 && isQuote(f.s[from-1]) && f.s[i] == f.s[from-1] {
 			i++

@@ -5,48 +5,37 @@ import (
 	"strings"
 )
 
-// words finds all of many words in one walk over a text, without regard to the case of ASCII letters. It looks at each
-// three characters in a row, as 15 bits: few of them begin a word. It is made once and then only read.
+// words finds all of many words in one walk over a text, without regard to the case of letters. It looks at a number
+// made of each three characters in a row: few of them begin a word. It is made once and then only read.
 type words struct {
-	begins [1 << 15 / 64]uint64 // bits: these three begin a word
-	all    map[uint16][]word    // by the three
+	begins [slots / 64]uint64 // bits: three characters with this number may begin a word
+	all    map[uint32][]word  // by the number
 }
 
-// word is one of at least two characters, in small letters, and what is done where it is.
+// word is one of at least two characters, and what is done where it is.
 type word struct {
 	text string
 	look look
 }
 
-// classes are characters in five bits. Those that share a class are told apart where three of them begin a word.
-var classes = func() (t [256]uint8) {
-	for c := range t {
-		switch b := byte(c); {
-		case isLetter(b):
-			t[c] = b | 0x20 - 'a' + 1
-		case isDigit(b):
-			t[c] = 27
-		case b == '-' || b == '_':
-			t[c] = 28
-		case isSpace(b):
-			t[c] = 29
-		case strings.IndexByte("./:=@~$", b) >= 0:
-			t[c] = 30
-		}
-	}
-	return t
-}()
+const slots = 1 << 15
 
-func newWords(all []word) *words {
-	w := &words{all: map[uint16][]word{}}
-	for _, a := range all {
-		first := uint16(classes[a.text[0]])<<10 | uint16(classes[a.text[1]])<<5
-		if len(a.text) > 2 {
-			w.put(first|uint16(classes[a.text[2]]), a)
-			continue
-		}
-		for third := range uint16(32) {
-			w.put(first|third, a)
+// next makes the number of three characters from those before, and their number.
+func next(three uint32, c byte) (now, slot uint32) {
+	now = (three<<8 | uint32(c|' ')) & 0xffffff // letters become small
+	return now, now * 0x9e3779b1 >> 17
+}
+
+func newWords(known []string) *words {
+	w := &words{all: map[uint32][]word{}}
+	for _, a := range slices.Concat(allWords(), wordsOf(known)) {
+		two, _ := next(uint32(a.text[0]|' '), a.text[1])
+		for third := range 256 {
+			if c := byte(third); c == c|' ' && (len(a.text) == 2 || c == a.text[2]|' ') {
+				_, slot := next(two, c)
+				w.begins[slot/64] |= 1 << (slot % 64)
+				w.all[slot] = append(w.all[slot], a)
+			}
 		}
 	}
 	for _, list := range w.all { // the longer first
@@ -55,49 +44,31 @@ func newWords(all []word) *words {
 	return w
 }
 
-func (w *words) put(three uint16, a word) {
-	w.begins[three/64] |= 1 << (three % 64)
-	w.all[three] = append(w.all[three], a)
-}
-
 // find shows f the words, in the order in which they start.
 func (w *words) find(s string, f *finder) {
-	three := uint16(0)
+	three, slot := uint32(0), uint32(0)
 	for i := range len(s) {
-		three = three<<5&0x7fff | uint16(classes[s[i]])
-		if w.begins[three/64]&(1<<(three%64)) != 0 {
-			w.at(s, i-2, three, f)
+		three, slot = next(three, s[i])
+		if w.begins[slot/64]&(1<<(slot%64)) != 0 && i > 1 {
+			w.at(s, i-2, slot, f)
 		}
 	}
-	w.at(s, len(s)-2, three<<5&0x7fff, f) // one of two characters may be the end
+	if _, slot = next(three, 0); len(s) > 1 { // one of two characters may be the end
+		w.at(s, len(s)-2, slot, f)
+	}
 }
 
-func (w *words) at(s string, start int, three uint16, f *finder) {
-	if start < 0 {
-		return
-	}
-	for _, a := range w.all[three] {
+func (w *words) at(s string, start int, slot uint32, f *finder) {
+	for _, a := range w.all[slot] {
 		if !f.failed && hasFold(s[start:], a.text) {
 			a.look(f, start, start+len(a.text))
 		}
 	}
 }
 
-// hasFold reports whether s begins with a word in small letters.
+// hasFold reports whether s begins with a word, in small letters or capitals.
 func hasFold(s, word string) bool {
-	if len(s) < len(word) {
-		return false
-	}
-	for i := range len(word) {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
+	return len(s) >= len(word) && strings.EqualFold(s[:len(word)], word)
 }
 
 func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }

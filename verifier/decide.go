@@ -89,8 +89,6 @@ func (v *Verifier) begin(c *protocol.Call, planner planner) *evaluation {
 
 // decide is the way of every call: plan, judge on the conversation, ask who can consent, judge again, record, answer.
 func (v *Verifier) decide(ctx context.Context, e *evaluation) Decision {
-	v.hide.await(0) // nothing waits inside an update
-	wait(v.o.Cards(), redactorPatience)
 	v.hide.keys(e.call)
 	v.runs.reached(e.call)
 	v.plan(e)

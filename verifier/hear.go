@@ -67,7 +67,6 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	}
 	started := v.begin(&e.Call, nil)
 	h := &event{event: e, call: &e.Call, settings: started.settings, auditor: started.auditor, rules: v.o.Policy()}
-	v.hide.await(0) // nothing waits inside an update
 	v.hide.keys(h.call)
 	for _, key := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
 		*key = v.hide.key(*key)
@@ -480,7 +479,7 @@ func (v *Verifier) hideSecrets(h *event, a *protocol.Answer) {
 	if content == nil || content.Text == "" {
 		return
 	}
-	if safe, found := v.hide.redactor().Text(content.Text); len(found) > 0 || safe != content.Text {
+	if safe, hidden := v.hide.redactor().Text(content.Text); hidden {
 		a.Content = &safe
 		h.changed = append(h.changed, "Secrets were taken out of a response.")
 	}

@@ -1,9 +1,7 @@
 package verifier
 
 import (
-	"context"
 	"strings"
-	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
@@ -12,15 +10,8 @@ import (
 )
 
 // hiding says what of a call may be shown, kept and logged. Each of its readers sees less or more: the record and the
-// log never see file bodies, cards may, the auditor does. It refuses to show anything before it is known what a secret
-// looks like.
+// log never see file bodies, cards may, the auditor does.
 type hiding struct{ o *Options }
-
-// How long something waits, right after the start, until it is known what to hide.
-const (
-	redactorPatience = 2 * time.Second
-	recordPatience   = 300 * time.Millisecond
-)
 
 // texts is what was worked out of a call's params, once that was needed.
 type texts struct {
@@ -31,29 +22,8 @@ type texts struct {
 	bears  bool          // they hold something that looks like a secret
 }
 
-// redactor is the one in force. Right after the start it is given a moment to know what to hide; if that is not enough,
-// it hides all.
-func (hd *hiding) redactor() *redact.Redactor {
-	r := hd.o.Redactor()
-	wait(r, recordPatience)
-	return r
-}
-
-// await waits, right after the start, until it is known what a secret looks like. If that is not enough, everything
-// looks like one.
-func (hd *hiding) await(atMost time.Duration) *redact.Redactor {
-	r := hd.o.Redactor()
-	wait(r, max(atMost, redactorPatience))
-	return r
-}
-
-func wait(r *redact.Redactor, atMost time.Duration) {
-	if !r.IsReady() {
-		ctx, cancel := context.WithTimeout(context.Background(), atMost)
-		defer cancel()
-		_ = r.Wait(ctx)
-	}
-}
+// redactor is the one in force.
+func (hd *hiding) redactor() *redact.Redactor { return hd.o.Redactor() }
 
 // plan says whether the call bears a secret, where that matters, and hides what the plan quotes of it: that is kept,
 // and shown on cards.
@@ -64,7 +34,7 @@ func (hd *hiding) plan(e *evaluation) {
 	}
 	if p.Leaves || p.Effect != command.Anything {
 		params, err := e.call.Values()
-		e.texts.bears = err != nil || hd.await(e.hold()).BearsIn(params) || hd.shown(e).PreRedacted()
+		e.texts.bears = err != nil || hd.redactor().BearsIn(params) || hd.shown(e).PreRedacted()
 	}
 	if p.Quotes() {
 		hd.redactor().Lines(&p.Secret, &p.Gives)
@@ -117,8 +87,8 @@ func redacted(r *redact.Redactor, c *protocol.Call) redact.Result {
 	return r.Walked(c.Tool, c.Params, params)
 }
 
-// bears reports whether a text holds a secret by its form. Where that is not known in time, it does.
-func (hd *hiding) bears(text string) bool { return text != "" && hd.await(0).Bears(text) }
+// bears reports whether a text holds a secret by its form.
+func (hd *hiding) bears(text string) bool { return text != "" && hd.redactor().Bears(text) }
 
 // toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters
 // may disguise it.
@@ -146,7 +116,7 @@ func (hd *hiding) key(sent string) string {
 	if canonical == sent {
 		return canonical
 	}
-	if shown, _ := hd.await(0).Text(sent); shown == sent {
+	if shown, _ := hd.redactor().Text(sent); shown == sent {
 		return canonical
 	}
 	return "hidden " + hd.o.Key.Seal("hidden-key", canonical)[:16]

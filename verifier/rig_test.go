@@ -119,9 +119,6 @@ var shared = sync.OnceValues(func() (*policy.Policy, *redact.Redactor) {
 	if err != nil {
 		panic(err)
 	}
-	if err := redactor.Wait(context.Background()); err != nil {
-		panic(err)
-	}
 	return rules, redactor
 })
 

@@ -55,7 +55,7 @@ Exit codes: 0 no errors (there may be warnings), 1 errors.`,
     $ verifier test
     ok      server     http://127.0.0.1:8787 answers
     ok      clock      agrees within a second or so
-    ok      ready      store, record, approvals, redaction
+    ok      ready      store, record, approvals
     ok      owner      the token is known; nothing waits
     ok      signature  the call was taken, and the answer is signed
     ok      refusal    a wrong signature is refused

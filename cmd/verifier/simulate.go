@@ -106,9 +106,6 @@ func (c *SimulateCmd) play(a *app, cfg policy.Config, sessions []replay.Session)
 	if err != nil {
 		return report, err
 	}
-	if err := redactor.Wait(a.ctx); err != nil {
-		return report, err
-	}
 	bar := progress(a.stderr)
 	defer bar.clear()
 	dir, err := os.MkdirTemp("", "verifier-simulate-")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/channels/delivery"
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hook"
 	"github.com/openclaw-verifier/verifier/internal/approval"
@@ -123,18 +122,11 @@ var partHints = map[string]string{
 	"store":     "is the disk full, or is Redis up, writable and set to noeviction?",
 	"record":    "is the disk full, was the file taken away, or is its directory not writable for the server?",
 	"approvals": "see approvers and channels in the config: `verifier check`",
-	"redaction": "it takes a moment after the start; try again",
 }
 
 // ready says what the server needs and lacks.
 func (x *trial) ready() {
 	good, lacks, err := x.parts()
-	for range 30 { // right after the start the rules for secrets are being made
-		if err != nil || len(lacks) != 1 || lacks[0].part != "redaction" || !delivery.Sleep(x.a.ctx, 100*time.Millisecond) {
-			break
-		}
-		good, lacks, err = x.parts()
-	}
 	for _, l := range lacks {
 		x.say("ready", "", &failure{l.part + ": " + l.why, cmp.Or(l.hint, partHints[l.part])})
 	}
