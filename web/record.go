@@ -358,8 +358,6 @@ func did(e *record.Entry) channels.Headline {
 		return channels.Headline{Says: "Trust was reset"}
 	case e.Kind == record.KindRevoke:
 		return channels.Headline{Says: "A grant was ended"}
-	case e.Kind == record.KindConsent:
-		return channels.Headline{Says: "A standing consent was given"}
 	case e.Tool == "":
 		return channels.Headline{Says: "A call that could not be read"}
 	}

@@ -71,14 +71,14 @@ func (c *AuditVerifyCmd) verify(a *app, r *found, b *book, key hmac.Key) error {
 	}
 	if bad, ok := errors.AsType[*record.BadLine](err); ok {
 		return &failure{
-			fmt.Sprintf("%s: %v", b.name(bad.File), bad),
+			fmt.Sprintf("%s: %v", bad.File, bad),
 			count(rep.Lines, "line") + " before it are intact; compare with a copy, and keep the files as they are",
 		}
 	}
 	if err != nil {
 		return unreadable(err)
 	}
-	return c.print(a, b, rep)
+	return c.print(a, rep)
 }
 
 // head is what the store has seen, for the record that the server writes and no other. What was kept beside a record
@@ -103,14 +103,14 @@ func (c *AuditVerifyCmd) head(a *app, r *found, b *book) *record.Head {
 	return head
 }
 
-func (c *AuditVerifyCmd) print(a *app, b *book, r record.Report) error {
+func (c *AuditVerifyCmd) print(a *app, r record.Report) error {
 	var losses []string
 	for _, l := range r.Losses {
 		when := ""
 		if !l.At.IsZero() {
 			when = " (noticed " + stamp(l.At) + ")"
 		}
-		losses = append(losses, fmt.Sprintf("%s: line %d: %s%s", b.name(l.File), l.Line, printable(l.Note), when))
+		losses = append(losses, fmt.Sprintf("%s: line %d: %s%s", l.File, l.Line, printable(l.Note), when))
 	}
 	if len(losses) > 0 && !c.AcceptLosses {
 		return &failure{
@@ -189,7 +189,7 @@ func (c *AuditShowCmd) Run(a *app) error {
 func (c *AuditShowCmd) show(a *app, b *book, filter record.Filter) error {
 	for entry, err := range record.Since(b.files, filter.Since, nil) {
 		if bad, ok := errors.AsType[*record.BadLine](err); ok {
-			a.warnf("warning: %s: a line %s; `verifier audit verify` says more\n", bad.File, bad.Reason)
+			a.warnf("warning: %s: a line %v; `verifier audit verify` says more\n", bad.File, bad.Err)
 			continue
 		}
 		if err != nil {
@@ -213,10 +213,7 @@ func (c *AuditShowCmd) print(a *app, l record.Line) error {
 	if !c.JSON {
 		return record.Print(a.stdout, l.Entry)
 	}
-	out, err := json.Marshal(struct {
-		Seq uint64 `json:"seq"`
-		record.Entry
-	}{l.Seq, l.Entry})
+	out, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}

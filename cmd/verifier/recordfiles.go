@@ -34,9 +34,6 @@ type book struct {
 	current bool     // it is the one that the server writes
 }
 
-// name is a file as the reader would find it.
-func (b *book) name(file string) string { return filepath.Join(filepath.Dir(b.path), file) }
-
 // find looks for records: the files that were named, those in the directories that were named, else the server's.
 func (f *recordFlags) find(a *app, named []string) (*found, error) {
 	cfg, err := f.quietConfig(a)

@@ -197,7 +197,7 @@ func (an *answers) answered(ctx context.Context, c *Card) {
 	e.Decision, e.Reason = record.Deny, v.Reason
 	if v.Allow {
 		e.Decision, e.Reason, e.Edited = record.Allow, "", v.Edited
-		e.Scope, e.Minutes = c.Ask.Reach(v.Scope), v.Scope.Minutes
+		e.Scope = c.Ask.Reach(v.Scope)
 	}
 	e.People = []record.Person{{Name: v.Person, Via: v.Via, At: v.At, TookMs: took.Milliseconds()}}
 	an.note(ctx, e)

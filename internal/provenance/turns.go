@@ -177,7 +177,7 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 				continue
 			}
 			entries = append(entries, l.Entry)
-			if idle, most = 0, idleBytes; l.Part.Ends() {
+			if idle, most = 0, idleBytes; ends(l.Part) {
 				most = endedBytes
 			}
 		}
@@ -220,4 +220,9 @@ func find(
 		}
 	}
 	return id, nil
+}
+
+// ends reports whether the turn is over by what the part tells.
+func ends(p *record.Part) bool {
+	return p.What == record.PartEnded || slices.ContainsFunc(p.More, func(m record.Part) bool { return m.What == record.PartEnded })
 }

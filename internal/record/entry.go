@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -26,7 +27,6 @@ const (
 	KindPause    Kind = "pause"    // an agent was paused, by someone or because it asked too often
 	KindResume   Kind = "resume"   // someone lifted that
 	KindRevoke   Kind = "revoke"   // someone ended a grant before its time
-	KindConsent  Kind = "consent"  // someone gave a standing consent
 	KindEvent    Kind = "event"    // the agent's runtime reported something
 	KindGraph    Kind = "graph"    // a turn is over, and this is what it was made of
 	KindNote     Kind = "note"     // anything else worth keeping
@@ -38,12 +38,10 @@ const (
 	Deny  = "deny"
 )
 
-// format is the version of the line format, written in the begin line. Files in
-// any other are refused.
+// format is the version of the line format, written in the begin line. Files in any other are refused.
 const format = 4
 
-// Entry is the one record type. Members that do not apply stay zero and are
-// not written.
+// Entry is the one record type. Members that do not apply stay zero and are not written.
 type Entry struct {
 	Kind      Kind           `json:"kind"`
 	At        time.Time      `json:"at,omitzero"` // zero: the log's clock
@@ -65,7 +63,6 @@ type Entry struct {
 	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
 	Level     string         `json:"level,omitzero"`             // trust when the call came
 	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it
-	Step      int64          `json:"step,omitzero"`              // the conversation's count of calls
 	Source    string         `json:"source,omitzero"`            // what the trust level came from
 	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
 	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
@@ -77,9 +74,8 @@ type Entry struct {
 	Scope     string         `json:"scope,omitzero"`             // once, turn, minutes, all
 	People    []Person       `json:"people,omitzero,omitempty"`  // who answered
 	WaitedMs  int64          `json:"waitedMs,omitzero"`
-	Minutes   int            `json:"minutes,omitzero"` // of a lasting grant
-	Reason    string         `json:"reason,omitzero"`  // what the caller was told
-	Error     string         `json:"error,omitzero"`   // the category only
+	Reason    string         `json:"reason,omitzero"` // what the caller was told
+	Error     string         `json:"error,omitzero"`  // the category only
 	Note      string         `json:"note,omitzero"`
 	Replay    bool           `json:"replay,omitzero"` // a decision given again
 	Turn      string         `json:"turn,omitzero"`   // the id of its turn, see package provenance
@@ -153,17 +149,9 @@ type Source struct {
 	Count int    `json:"count,omitzero"` // how many of a sort it stands for; 0: one
 }
 
-func (p *Part) clone() Part {
-	c := *p
-	c.Sources, c.More = slices.Clone(p.Sources), slices.Clone(p.More)
-	for i := range c.More {
-		c.More[i] = c.More[i].clone()
-	}
-	return c
-}
-
-// texts adds what others chose the words of.
+// texts adds what others chose the words of. The lists are copied first: the caller keeps its own.
 func (p *Part) texts(list []*string) []*string {
+	p.Sources, p.More = slices.Clone(p.Sources), slices.Clone(p.More)
 	list = append(list, &p.Tool, &p.Call, &p.Label, &p.Model, &p.Reason)
 	for i := range p.Sources {
 		list = append(list, &p.Sources[i].Tool)
@@ -176,25 +164,24 @@ func (p *Part) texts(list []*string) []*string {
 
 // hide hides secrets in the entry. Its lists are copied: the caller keeps its own.
 func (e *Entry) hide(hide func(texts ...*string)) {
-	e.Why, e.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
-	texts := []*string{
-		&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason,
-	}
+	texts := append(make([]*string, 0, 32), &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory,
+		&e.Tool, &e.Sent, &e.Source, &e.Reason)
 	if e.Kind != KindStart { // its note is our own version, which looks like a key
 		texts = append(texts, &e.Note)
 	}
-	for _, list := range [][]string{e.Why, e.Origins} {
-		for i := range list {
-			texts = append(texts, &list[i])
+	for _, list := range []*[]string{&e.Why, &e.Origins} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			texts = append(texts, &(*list)[i])
 		}
 	}
 	if e.Part != nil {
-		p := e.Part.clone()
-		e.Part = &p
+		p := *e.Part
 		texts = p.texts(texts)
+		e.Part = &p
 	}
 	sent := e.Sent
-	hide(texts...)
+	hide(slices.DeleteFunc(texts, func(s *string) bool { return *s == "" })...)
 	if e.Sent != sent {
 		e.Tool = e.Sent // it is the same in small letters
 	}
@@ -213,21 +200,25 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// normalise puts every time in UTC, in a copy: the caller's people stay as they are.
-func (e *Entry) normalise(now time.Time) {
+// encode makes an entry the text of a line. Params stay as they came, without their white space. Where something is
+// not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the call.
+func (e *Entry) encode(now time.Time) ([]byte, error) {
 	if e.At.IsZero() {
 		e.At = now
 	}
-	e.At, e.People = e.At.UTC(), slices.Clone(e.People)
-	for i := range e.People {
-		e.People[i].At = e.People[i].At.UTC()
-	}
+	e.At = e.At.UTC()
 	if len(e.Params) == 0 {
-		e.Params = nil
+		e.Params = nil // no JSON
 	}
-}
-
-// Ends reports whether the turn is over by what the part tells.
-func (p *Part) Ends() bool {
-	return p.What == PartEnded || slices.ContainsFunc(p.More, func(m Part) bool { return m.What == PartEnded })
+	text, err := json.Marshal(e, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		text, err = json.Marshal(e, jsontext.AllowInvalidUTF8(true))
+	}
+	if err == nil && headLen+len(text)+tailLen >= MaxLine {
+		err = ErrTooLong
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: encode: %w", err)
+	}
+	return text, nil
 }

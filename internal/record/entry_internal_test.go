@@ -88,8 +88,7 @@ func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 	}
 	before := e
 	before.Why, before.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
-	part := e.Part.clone()
-	before.Part = &part
+	before.Part = &Part{Label: secret(11), Sources: []Source{{Tool: secret(12)}}, More: []Part{{Reason: secret(13)}}}
 	if err := l.Append(e); err != nil {
 		t.Fatal(err)
 	}

@@ -1,20 +1,27 @@
 package record
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
-// Rotation says when the record goes on in a new file. The zero Rotation is never.
-type Rotation struct {
-	Bytes int64 // once the file is this large; 0: whatever its size
-	Keep  int   // how many files stay besides the one that is written; 0: all of them
-}
+// MaxLine is the longest line, in bytes, that is written or read.
+const MaxLine = 4 << 20
 
 // fileName is where the file of a number is, of the record at path: record-000001.jsonl for record.jsonl.
 func fileName(path string, number int) string {
@@ -57,21 +64,193 @@ func Files(path string) ([]string, error) {
 
 // openFile opens a file that nobody but its owner may read, or makes it. Records are appended to, so that a file made
 // append-only (chattr +a) works too.
-func openFile(path string, flag int) (*os.File, error) {
+func openFile(path string, flag int) (*os.File, os.FileInfo, error) {
+	if at, err := os.Lstat(path); err == nil && !at.Mode().IsRegular() {
+		return nil, nil, ErrNoFile // before a link could make another file
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info, err := f.Stat()
+	at, errAt := os.Lstat(path)
 	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = errors.New("not a regular file")
+	case err != nil || errAt != nil:
+		err = errors.Join(err, errAt)
+	case !os.SameFile(info, at) || !info.Mode().IsRegular():
+		err = ErrNoFile
 	case info.Mode().Perm()&0o077 != 0:
 		err = ErrPermissions
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return f, info, nil
+}
+
+// BadLine is a line that is not as it was written.
+type BadLine struct {
+	File string
+	Line int // its number; 0 where lines are not counted
+	Err  error
+}
+
+func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.Err) }
+
+// Unwrap gives what is wrong with it.
+func (b *BadLine) Unwrap() error { return b.Err }
+
+var (
+	errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
+	errTooLong    = fmt.Errorf("is longer than %d bytes", MaxLine)
+)
+
+// lines are those of a file that begin at an offset or later, without their newlines. What stands behind the last
+// newline is a *[BadLine].
+func lines(path string, from int64) iter.Seq2[[]byte, error] {
+	split := func(data []byte, atEOF bool) (int, []byte, error) {
+		i := bytes.IndexByte(data, '\n')
+		switch {
+		case i >= 0:
+			return i + 1, data[:i], nil
+		case len(data) >= MaxLine:
+			return 0, nil, &BadLine{File: path, Err: errTooLong}
+		case atEOF && len(data) > 0:
+			return 0, nil, &BadLine{File: path, Err: errUnfinished}
+		}
+		return 0, nil, nil
+	}
+	return func(yield func([]byte, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		s := bufio.NewScanner(io.NewSectionReader(f, max(0, from-1), math.MaxInt64-from))
+		s.Buffer(nil, MaxLine+1)
+		s.Split(split)
+		if from > 0 {
+			s.Scan() // to the next newline, which may be the byte before
+		}
+		for s.Scan() {
+			if !yield(s.Bytes(), nil) {
+				return
+			}
+		}
+		if s.Err() != nil {
+			yield(nil, s.Err())
+		}
+	}
+}
+
+const blockSize = 64 << 10
+
+// placed is a line and where it ends in its file.
+type placed struct {
+	raw []byte
+	end int64
+}
+
+// backward gives the whole lines of a file from the last to the first.
+func backward(path string) iter.Seq2[placed, error] {
+	return func(yield func(placed, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(placed{}, err)
+			return
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		at, err := f.Seek(0, io.SeekEnd)
+		end := int64(-1)
+		var rest []byte // the end of a line that begins further up
+		for at > 0 && err == nil {
+			n := min(at, blockSize)
+			at -= n
+			block := make([]byte, n, n+int64(len(rest)))
+			if _, err = f.ReadAt(block, at); err != nil {
+				break
+			}
+			block = append(block, rest...)
+			for i := bytes.LastIndexByte(block, '\n'); i >= 0; i = bytes.LastIndexByte(block, '\n') {
+				if end >= 0 && !yield(placed{block[i+1:], end}, nil) {
+					return
+				}
+				end, block = at+int64(i)+1, block[:i]
+			}
+			if rest = block; len(rest) > MaxLine {
+				err = errTooLong
+			}
+		}
+		if err != nil || end >= 0 {
+			yield(placed{rest, end}, err)
+		}
+	}
+}
+
+// Backward gives the entries of a record's files from the last to the first, so that a reader of the latest reads no
+// more than that. Only lines that want likes, by their bytes, are decoded; nil likes all. One that can't be is left
+// out: for proof there is [VerifyFiles].
+func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for _, path := range slices.Backward(files) {
+			for p, err := range backward(path) {
+				if err != nil {
+					yield(Line{}, err)
+					return
+				}
+				if want != nil && !want(p.raw) {
+					continue
+				}
+				if l, err := parse(p.raw); err == nil && !yield(l, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Since gives the entries of a record's files that were written at a time or later, in their order. A line that can't
+// be read is a *[BadLine], after which there may be more; any other error is the last. It finds the place by the times
+// of lines, and reads nothing of what is before.
+func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
+		for _, path := range files[max(0, first-1):] {
+			blocks := 0
+			if info, err := os.Stat(path); err == nil {
+				blocks = int(info.Size() / blockSize)
+			}
+			block := sort.Search(blocks, func(i int) bool { return !startsBefore(path, int64(i)*blockSize, at) })
+			for raw, err := range lines(path, int64(max(0, block-1))*blockSize) {
+				if err == nil && want != nil && !want(raw) {
+					continue
+				}
+				var l Line
+				if err == nil {
+					if l, err = parse(raw); err != nil {
+						err = &BadLine{File: path, Err: err}
+					}
+				}
+				if err == nil && l.At.Before(at) {
+					continue
+				}
+				if _, bad := errors.AsType[*BadLine](err); !yield(l, err) || err != nil && !bad {
+					return
+				}
+			}
+		}
+	}
+}
+
+// startsBefore reports whether the first line of a file that begins at an offset or later is from before a time.
+func startsBefore(path string, offset int64, at time.Time) (before bool) {
+	lines(path, offset)(func(raw []byte, err error) bool {
+		var l struct {
+			At time.Time `json:"at"`
+		}
+		before = err == nil && json.Unmarshal(raw, &l) == nil && l.At.Before(at)
+		return false
+	})
+	return before
 }

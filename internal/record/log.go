@@ -1,3 +1,29 @@
+// Package record keeps the record: what was asked, what was decided, by whom and why, in files whose every later
+// change can be noticed.
+//
+// The record is JSON lines. A line opens with its number and closes with a MAC under a key that is derived from the
+// server's; it covers the line and the MAC of the line before:
+//
+//	{"seq":7,"kind":"decision",…,"mac":"…"}
+//
+// so [VerifyFiles] names the first line that was edited, removed, moved or added by anything without the key. A tail
+// that was cut off shows only against a [Head], the number and the MAC of the last line: it is put beside the record
+// each second, and given to the caller, who keeps it somewhere else. Whoever has the key can forge all of it.
+//
+// The files are record-000001.jsonl and so on; the highest is written, and only that one. When it is large enough
+// ([Rotation]) the next begins, whose first line holds the MAC of the last line before it. Nothing is renamed, and
+// nothing removed unless the owner says how many files to keep, and then the record says so first.
+//
+// All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
+// the line survives the death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A
+// failed write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the
+// next Append tries again, so that a full disk needs no restart once there is space.
+//
+// What the package refuses: to open a file that others may read, that is a link, that another process has open, that
+// was begun with another key, or whose last complete line isn't the server's; to write a line longer than it would
+// read; to return success for a line that is not in the file. A file that is moved away, removed, replaced, cut or
+// written to by something else is noticed before the next line. It does not redact params: what callers hand over is
+// what is kept, and approval codes and tool output have no field here.
 package record
 
 import (
@@ -6,9 +32,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/files"
@@ -16,7 +44,8 @@ import (
 
 // Errors of Append.
 var (
-	ErrClosed = errors.New("record: the log is closed")
+	ErrClosed  = errors.New("record: the log is closed")
+	ErrTooLong = errors.New("record: entry is too long for a line") // of [MaxLine] bytes
 
 	// ErrSlow says that the disk did not take a line in time. It may still take it: then the record says more than
 	// came of it, never less.
@@ -29,8 +58,6 @@ var (
 
 // DefaultPatience lets a call be denied within half a second of its time where the disk hangs.
 const DefaultPatience = 250 * time.Millisecond
-
-const maxQueued = 1024 // lines that wait for a slow disk
 
 // Options says how a log is kept. Only Key is required.
 type Options struct {
@@ -49,39 +76,38 @@ type Options struct {
 	Seen *Head
 }
 
-// disk is a file as the log writes it.
-type disk interface {
-	io.WriteCloser
-	Truncate(size int64) error
-	Sync() error
-	Stat() (os.FileInfo, error)
+// Rotation says when the record goes on in a new file. The zero Rotation is never.
+type Rotation struct {
+	Bytes int64 // once the file is this large; 0: whatever its size
+	Keep  int   // how many files stay besides the one that is written; 0: all of them
 }
 
 // Log is an open record. It is safe for concurrent use.
 type Log struct {
 	o       Options
-	path    string // without the number
+	path    string   // without the number
+	lock    *os.File // the file of the head
 	repairs []string
-	queue   chan *waiting
-	quit    chan struct{} // closed to end the writer
+	wake    chan struct{} // holds one while lines wait; closed to end the writer
 	ended   chan struct{} // closed when it has
-	closing sync.Once
 
 	mu       sync.Mutex
-	chain    chain // for heads; the writer has its own
+	closed   bool
+	next     *batch // what the writer takes next
 	rotation Rotation
-	last     Head  // of what is written, without its seal
-	err      error // of the last write
-	lock     *os.File
+	written  chain
+	err      error  // of the last write
 	kept     uint64 // the number of the last line whose head is beside the record
 }
 
-// waiting is an entry that is to be written.
-type waiting struct {
-	text []byte
-	left atomic.Bool // its maker has given up, or the writer has it: who says so first
-	done chan error
+// batch is the lines that are written together.
+type batch struct {
+	texts [][]byte
+	done  chan struct{} // closed once they are written, or err says why not
+	err   error
 }
+
+func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
 // Append writes one entry and returns once it is in the file or, with SyncEach, on disk. After an error the entry is
 // not part of the record; after [ErrSlow] it may be.
@@ -92,63 +118,90 @@ func (l *Log) Append(e Entry) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	return l.append(&e, l.o.Patience)
+	return l.append(&e)
 }
 
-func (l *Log) append(e *Entry, patience time.Duration) error {
+func (l *Log) append(e *Entry) error {
 	text, err := e.encode(l.o.Now())
 	if err != nil {
 		return err
 	}
+	b, err := l.queue(text)
+	if err != nil {
+		return err
+	}
 	var enough <-chan time.Time
-	if patience > 0 {
-		timer := time.NewTimer(patience)
+	if l.o.Patience > 0 {
+		timer := time.NewTimer(l.o.Patience)
 		defer timer.Stop()
 		enough = timer.C
 	}
-	w := &waiting{text: text, done: make(chan error, 1)}
 	select {
-	case l.queue <- w:
-	case <-l.ended:
-		return ErrClosed
+	case <-b.done:
+		return b.err
 	case <-enough:
-		return ErrSlow
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// If the writer does not have it yet, it will not be written.
+	b.texts = slices.DeleteFunc(b.texts, func(t []byte) bool { return &t[0] == &text[0] })
+	return ErrSlow
+}
+
+func (l *Log) queue(text []byte) (*batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, ErrClosed
+	}
+	l.next.texts = append(l.next.texts, text)
 	select {
-	case err = <-w.done:
-		return err
-	case <-l.ended:
-		err = ErrClosed
-	case <-enough:
-		err = ErrSlow
-		w.left.Store(true) // if the writer does not have it yet, it will not be written
+	case l.wake <- struct{}{}:
+	default: // the writer is to take what waits already
 	}
-	select {
-	case err = <-w.done:
-	default:
-	}
-	return err
+	return l.next, nil
 }
 
 // Head is the head of what is written, for the caller to keep elsewhere. With SyncEach it never runs ahead of the disk.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last.sealed(l.chain)
+	return l.written.seal(l.written.last)
 }
 
 // KeepHead puts the head beside the record, if there is a new one. It is to be called each second.
 func (l *Log) KeepHead() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lock == nil || l.last.Seq == l.kept {
+	last := l.written.last
+	if last.Seq == l.kept {
 		return nil
 	}
-	if err := l.last.sealed(l.chain).write(l.lock); err != nil {
+	text, err := json.Marshal(l.written.seal(last))
+	if err != nil {
+		return err
+	}
+	// Over the one before: it is less than a page, so there is never half of each.
+	if _, err = l.lock.WriteAt(append(text, '\n'), 0); err == nil {
+		err = l.lock.Truncate(int64(len(text)) + 1)
+	}
+	if err != nil {
 		return fmt.Errorf("record: keep the head: %w", err)
 	}
-	l.kept = l.last.Seq
+	l.kept = last.Seq
 	return nil
+}
+
+// Compare holds the record against a head that was seen elsewhere, for a caller who could not learn of it before
+// Open. What is missing is noted in the record, and returned.
+func (l *Log) Compare(seen Head) (missing string, err error) {
+	l.mu.Lock()
+	missing = l.written.lacks(&seen)
+	l.mu.Unlock()
+	if missing != "" {
+		err = l.append(&Entry{Kind: KindRepair, Note: missing, Lost: &seen})
+	}
+	return missing, err
 }
 
 // SetRotation changes when the record goes on in a new file.
@@ -170,84 +223,69 @@ func (l *Log) Repairs() []string { return l.repairs }
 
 // Close writes what waits and releases the record.
 func (l *Log) Close() error {
-	err := ErrClosed
-	l.closing.Do(func() {
-		close(l.quit)
-		<-l.ended
-		err = l.KeepHead()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		err = errors.Join(err, files.Unlock(l.lock), l.lock.Close())
-		l.lock = nil
-	})
-	return err
+	l.mu.Lock()
+	was := l.closed
+	if l.closed = true; !was {
+		close(l.wake)
+	}
+	l.mu.Unlock()
+	if was {
+		return ErrClosed
+	}
+	<-l.ended
+	return errors.Join(l.KeepHead(), files.Unlock(l.lock), l.lock.Close())
+}
+
+// disk is a file as the log writes it.
+type disk interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
 }
 
 // writer is the one who writes: no other touches the file.
 type writer struct {
 	*Log
-	chain  chain
-	id     string // of the chain
+	chain
 	disk   disk
-	at     string // where the file is
-	number int    // of the file
-	lines  int    // that it has
-	seq    uint64 // of the last line
-	mac    string // of the last line
-	size   int64  // up to and with the last line
-	torn   bool   // the file may be longer than that
+	info   os.FileInfo // which file it is
+	at     string      // where that is
+	number int         // of the file
+	empty  bool        // there is only its first line
+	size   int64       // up to and with the last line
+	torn   bool        // the file may be longer than that
 	buf    []byte
 }
 
+// run writes what waits, until the log is closed.
 func (w *writer) run() {
 	defer close(w.ended)
-	for {
-		select {
-		case e := <-w.queue:
-			w.take(e)
-		case <-w.quit:
-			for len(w.queue) > 0 {
-				w.take(<-w.queue)
-			}
-			w.note(w.disk.Close())
-			return
+	for range w.wake {
+		w.mu.Lock()
+		b, texts := w.next, w.next.texts
+		b.texts, w.next = nil, newBatch()
+		w.mu.Unlock()
+		if len(texts) > 0 { // not if all were given up
+			b.err = w.write(texts)
+			w.note(b.err)
 		}
+		close(b.done)
 	}
-}
-
-// take writes an entry and all that wait behind it.
-func (w *writer) take(first *waiting) {
-	all := []*waiting{first}
-	for n := len(w.queue); n > 0; n-- {
-		all = append(all, <-w.queue)
-	}
-	var texts [][]byte
-	for _, e := range all {
-		if !e.left.Swap(true) {
-			texts = append(texts, e.text)
-		}
-	}
-	if len(texts) == 0 {
-		return
-	}
-	err := w.write(texts)
-	w.note(err)
-	for _, e := range all { // nobody listens to those that were given up
-		e.done <- err
-	}
+	w.note(w.disk.Close())
 }
 
 // note tells the readers of the log how far it is.
 func (w *writer) note(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err, w.last = err, Head{Chain: w.id, Seq: w.seq, MAC: w.mac}
+	w.err, w.written = err, w.chain
 }
 
 // write puts lines where they belong, all of them or none.
 func (w *writer) write(texts [][]byte) error {
-	if err := w.inPlace(); err != nil {
-		return err
+	there, err := os.Lstat(w.at)
+	if err != nil || !os.SameFile(w.info, there) || there.Size() < w.size || there.Size() > w.size && !w.torn {
+		return ErrGone
 	}
 	if err := w.heal(); err != nil {
 		return err
@@ -261,10 +299,9 @@ func (w *writer) write(texts [][]byte) error {
 // add appends lines. After a failed sync the kernel may have dropped the pages and forgotten about them, so a second
 // try would prove nothing: all of them count as not written.
 func (w *writer) add(texts ...[]byte) error {
-	buf, seq, mac := w.buf[:0], w.seq, w.mac
+	buf, before := w.buf[:0], w.last
 	for _, text := range texts {
-		seq++
-		buf, mac = w.chain.add(buf, seq, mac, text)
+		buf = w.chain.add(buf, text)
 	}
 	if w.buf = buf; cap(buf) > 1<<20 {
 		w.buf = nil
@@ -278,21 +315,11 @@ func (w *writer) add(texts ...[]byte) error {
 		err = w.disk.Sync()
 	}
 	if err != nil {
+		w.last = before
 		w.heal() //nolint:errcheck // stays torn; the next write heals first
 		return fmt.Errorf("record: write: %w", err)
 	}
-	w.seq, w.mac, w.size, w.lines, w.torn = seq, mac, w.size+int64(len(buf)), w.lines+len(texts), false
-	return nil
-}
-
-// inPlace checks that the file is where it was, and ends with the last line.
-func (w *writer) inPlace() error {
-	mine, errMine := w.disk.Stat()
-	there, errThere := os.Lstat(w.at) //nolint:gosec // the owner's config says where the record is
-	if errMine != nil || errThere != nil || !os.SameFile(mine, there) ||
-		mine.Size() < w.size || mine.Size() > w.size && !w.torn {
-		return ErrGone
-	}
+	w.size, w.empty, w.torn = w.size+int64(len(buf)), false, false
 	return nil
 }
 
@@ -314,16 +341,16 @@ func (w *writer) turnOver() error {
 	w.mu.Lock()
 	r := w.rotation
 	w.mu.Unlock()
-	if r.Bytes <= 0 || w.size < r.Bytes || w.lines < 2 {
+	if r.Bytes <= 0 || w.size < r.Bytes || w.empty {
 		return nil
 	}
 	at, old := fileName(w.path, w.number+1), *w
-	next, err := os.OpenFile(at, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	next, info, err := openFile(at, os.O_EXCL|os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	w.disk, w.at, w.number, w.size, w.lines = next, at, w.number+1, 0, 0
-	if err := w.begin(); err != nil {
+	w.disk, w.info, w.at, w.number, w.size = next, info, at, w.number+1, 0
+	if err := w.beginFile(); err != nil {
 		*w = old
 		return errors.Join(err, next.Close(), os.Remove(at))
 	}
@@ -334,17 +361,17 @@ func (w *writer) turnOver() error {
 	return nil
 }
 
-// begin writes the first line of an empty file.
-func (w *writer) begin() error {
-	if err := w.own(Entry{Kind: KindBegin, Begin: &Begin{format, w.id, w.number, w.mac}}); err != nil || !w.o.SyncEach {
+// beginFile writes the first line of an empty file.
+func (w *writer) beginFile() error {
+	first := &Begin{format, w.last.Chain, w.number, w.last.MAC}
+	if err := w.own(Entry{Kind: KindBegin, Begin: first}); err != nil {
 		return err
 	}
-	// The file's name has to survive a power cut like its lines.
-	dir, err := os.Open(filepath.Dir(w.at)) //nolint:gosec // the owner's config says where the record is
-	if err != nil {
-		return err
+	w.empty = true
+	if !w.o.SyncEach {
+		return nil
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return files.SyncDir(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
 }
 
 // own writes an entry of the log's own.
@@ -366,7 +393,7 @@ func (w *writer) thin(keep int) {
 	for _, path := range files[:max(0, len(files)-1-keep)] {
 		_, n := Base(path)
 		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
-		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // as above
+		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // the owner's config says where it is
 			return
 		}
 	}

@@ -119,7 +119,17 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.Mkdir(fileName(p, 2), 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, testOptions(), nil},
+		}, testOptions(), ErrNoFile},
+		"a link": {func(t *testing.T, p string) {
+			rename(t, first(p), p+".kept")
+			link(t, p+".kept", first(p))
+		}, testOptions(), ErrNoFile},
+		"a link to nothing": {func(t *testing.T, p string) { link(t, p+".none", fileName(p, 2)) }, testOptions(),
+			ErrNoFile},
+		"a link in place of the head": {func(t *testing.T, p string) {
+			rename(t, headName(p), p+".kept")
+			link(t, p+".kept", headName(p))
+		}, testOptions(), ErrNoFile},
 		"another format": {func(t *testing.T, p string) {
 			put(t, first(p), bytes.Replace(contents(t, first(p)), []byte(`"format":4`), []byte(`"format":3`), 1))
 		}, testOptions(), ErrVersion},
@@ -155,6 +165,9 @@ func TestOpenRefuses(t *testing.T) {
 		if !bytes.Equal(before, contents(t, headName(path))) {
 			t.Errorf("%s: the evidence was changed", name)
 		}
+		if _, err := os.Stat(path + ".none"); err == nil {
+			t.Errorf("%s: a file was made where the link leads", name)
+		}
 	}
 	path := newPath(t)
 	l := mustOpen(t, path, testOptions())
@@ -168,6 +181,13 @@ func TestOpenRefuses(t *testing.T) {
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, to, at string) {
+	t.Helper()
+	if err := os.Symlink(to, at); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -425,26 +445,32 @@ func TestH46ADiskThatHangsIsToldInTime(t *testing.T) {
 	if err := <-slow; !errors.Is(err, ErrSlow) {
 		t.Errorf("the first: %v", err)
 	}
-	for range maxQueued + 2 { // no more than the queue holds wait
+	for range 1000 {
 		go func() { slow <- l.Append(Entry{Kind: KindNote, Note: "given up"}) }()
 	}
-	for range maxQueued + 2 {
+	for range 1000 {
 		if err := <-slow; !errors.Is(err, ErrSlow) {
 			t.Fatalf("while it hangs: %v", err)
 		}
 	}
-	var all sync.WaitGroup
-	for range 50 { // some of those that were given up make room
-		<-l.queue
+	waiting := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.next.texts)
 	}
+	if n := waiting(); n > 0 {
+		t.Errorf("%d that were given up are kept", n)
+	}
+	l.o.Patience = 0
+	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			if err := l.append(&Entry{Kind: KindNote, Note: "patient"}, 0); err != nil {
+			if err := l.Append(Entry{Kind: KindNote, Note: "patient"}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	for len(l.queue) < maxQueued {
+	for waiting() < 50 {
 		runtime.Gosched()
 	}
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,6 +21,8 @@ func (r *Refusal) Error() string { return r.What }
 var (
 	ErrInUse = &Refusal{"another process has the record open",
 		"stop the other verifier, or give this one its own audit.path"}
+	ErrNoFile = &Refusal{"it is a link, or something else that is not a plain file",
+		"put the file itself there, or name its place as audit.path"}
 	ErrPermissions = &Refusal{"others than its owner may read or write the record", "chmod 600 its files"}
 	ErrVersion     = &Refusal{"the record was written by another version of this program",
 		"move the record's files away to begin a new one"}
@@ -48,8 +49,8 @@ func open(path string, o Options) (*writer, error) {
 		o.Now = time.Now
 	}
 	w := &writer{Log: &Log{
-		o: o, path: filepath.Clean(path), rotation: o.Rotation,
-		queue: make(chan *waiting, maxQueued), quit: make(chan struct{}), ended: make(chan struct{}),
+		o: o, path: filepath.Clean(path), rotation: o.Rotation, next: newBatch(),
+		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}}
 	w.at = headName(w.path)
 	err := w.start()
@@ -72,14 +73,13 @@ func open(path string, o Options) (*writer, error) {
 // start finds the end of the record, puts it right, and notes what it had to do. Nothing is changed before all is
 // known to be ours.
 func (w *writer) start() (err error) {
-	if w.chain, err = newChain(w.o.Key); err != nil {
+	if w.key, err = newKey(w.o.Key); err != nil {
 		return err
 	}
-	w.Log.chain, _ = newChain(w.o.Key) // as before
 	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
 		return err
 	}
-	if w.lock, err = openFile(w.at, 0); err != nil {
+	if w.lock, _, err = openFile(w.at, 0); err != nil {
 		return err
 	}
 	if err := files.Lock(w.lock); errors.Is(err, files.ErrLocked) {
@@ -87,147 +87,88 @@ func (w *writer) start() (err error) {
 	} else if err != nil {
 		return err
 	}
-	files, _ := Files(w.path) // there may be none
-	for _, w.at = range files {
-		f, err := openFile(w.at, 0)
+	all, _ := Files(w.path) // there may be none
+	for _, w.at = range all {
+		f, _, err := openFile(w.at, 0)
 		if err != nil {
 			return err
 		}
 		f.Close() //nolint:errcheck // only its mode was looked at
 	}
-	end, torn, err := w.lastFile(files)
+	torn, err := w.openLast(all)
 	if err != nil {
 		return err
 	}
-	w.id, w.seq, w.mac, w.lines, w.size, w.torn = end.chain, end.seq, end.mac, end.lines, end.size, torn > 0
-	notes := w.compare(end)
+	notes := w.compare()
 	if torn > 0 {
 		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn)})
 	}
 	return w.resume(notes)
 }
 
-// lastFile opens the last file and finds its end, and how much is behind it. One that was made and not begun is
+// openLast opens the last file and finds its end, and how much is behind it. One that was made and not begun is
 // removed, and made again when it is due.
-func (w *writer) lastFile(files []string) (end ending, torn int64, err error) {
-	if w.number = 1; len(files) > 0 {
-		_, w.number = Base(files[len(files)-1])
+func (w *writer) openLast(all []string) (torn int64, err error) {
+	if w.number = 1; len(all) > 0 {
+		_, w.number = Base(all[len(all)-1])
 	}
 	w.at = fileName(w.path, w.number)
-	f, err := openFile(w.at, os.O_APPEND)
+	f, info, err := openFile(w.at, os.O_APPEND)
 	if err != nil {
-		return end, 0, err
+		return 0, err
 	}
-	w.disk = f
-	end, size, err := inspect(f, w.number, w.chain)
-	if err == nil && end.seq == 0 && len(files) > 1 {
+	w.disk, w.info = f, info
+	err = w.findEnd(f)
+	if err == nil && w.last.Chain == "" && len(all) > 1 {
 		if err = errors.Join(os.Remove(w.at), f.Close()); err == nil {
-			return w.lastFile(files[:len(files)-1])
+			return w.openLast(all[:len(all)-1])
 		}
 	}
-	return end, size - end.size, err
+	torn = info.Size() - w.size
+	w.torn = torn > 0
+	return torn, err
 }
 
-// resume makes the file ready for the next line.
-func (w *writer) resume(notes []Entry) error {
-	if err := w.heal(); err != nil {
+// findEnd reads the first line of the file and the last ones. What comes after the last newline was never a line: the
+// write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written read as
+// NULs.
+func (w *writer) findEnd(f *os.File) error {
+	var last, before []byte
+	for p, err := range backward(w.at) {
+		if err != nil {
+			return err
+		}
+		if last != nil {
+			before = p.raw
+			break
+		}
+		if bytes.IndexByte(p.raw, 0) < 0 {
+			last, w.size = p.raw, p.end
+		}
+	}
+	start := make([]byte, min(w.info.Size(), 4096)) // a first line has some 300 bytes
+	if _, err := f.ReadAt(start, 0); err != nil {
 		return err
 	}
-	if w.id == "" {
-		w.id = rand.Text()
-		if err := w.begin(); err != nil {
-			return err
-		}
+	if last == nil {
+		return onlyBegun(start)
 	}
-	for _, e := range notes {
-		e.Kind = KindRepair
-		if err := w.own(e); err != nil {
-			return err
+	first, _, _ := bytes.Cut(start, []byte("\n"))
+	if _, err := w.begin(first, w.number); err != nil {
+		return err
+	}
+	if w.empty = before == nil; !w.empty {
+		l, err := parse(last)
+		if err != nil {
+			return ErrForged
 		}
-		w.repairs = append(w.repairs, e.Note)
+		_, mac := cut(before)
+		w.last.Seq, w.last.MAC = l.Seq-1, mac
+	}
+	if _, err := w.follow(last); err != nil {
+		return ErrForged
 	}
 	return nil
-}
-
-// compare holds the end of the record against the heads that were kept, beside it and elsewhere.
-func (w *writer) compare(end ending) (notes []Entry) {
-	beside, err := HeadBeside(w.path)
-	switch {
-	case err != nil:
-		beside, notes = nil, []Entry{{Note: "the head that was kept beside the record can't be read"}}
-	case beside == nil && end.seq > 0:
-		notes = []Entry{{Note: "no head is beside the record, where one was kept each second"}}
-	case beside != nil && beside.Chain == end.chain && beside.Seq < end.seq && w.chain.sealed(*beside):
-		const tail = "entries %d to %d came after the last head that was kept: the process did not stop in good order"
-		notes = []Entry{{Note: fmt.Sprintf(tail, beside.Seq+1, end.seq)}}
-	}
-	for _, head := range []*Head{w.o.Seen, beside} {
-		if note := w.chain.lacks(end, head); note != "" {
-			return append(notes, Entry{Note: note, Lost: head}) // one of them says it all
-		}
-	}
-	return notes
-}
-
-// Compare holds the record against a head that was seen elsewhere, for a caller who could not learn of it before
-// Open. What is missing is noted in the record, and returned.
-func (l *Log) Compare(seen Head) (missing string, err error) {
-	l.mu.Lock()
-	missing = l.chain.lacks(ending{chain: l.last.Chain, seq: l.last.Seq, mac: l.last.MAC}, &seen)
-	l.mu.Unlock()
-	if missing != "" {
-		err = l.append(&Entry{Kind: KindRepair, Note: missing, Lost: &seen}, l.o.Patience)
-	}
-	return missing, err
-}
-
-// ending is what the two ends of a file tell about the chain in it. The zero ending is that of a file without a line.
-type ending struct {
-	chain string
-	seq   uint64 // of the last line
-	mac   string // of the last line
-	size  int64  // up to and with the last line
-	lines int    // 1, or 2 where there are more
-}
-
-// inspect reads the first line and the last ones. What comes after the last newline was never a line: the write was
-// interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written read as NULs.
-func inspect(f *os.File, number int, c chain) (end ending, size int64, err error) {
-	if size, err = f.Seek(0, io.SeekEnd); err != nil {
-		return end, 0, err
-	}
-	var last, before []byte
-	_, err = backward(f, size, func(at int64, raw []byte) bool {
-		switch {
-		case last == nil && bytes.IndexByte(raw, 0) >= 0:
-		case last == nil:
-			last, end.size, end.lines = bytes.Clone(raw), at, 1
-		default:
-			before, end.lines = bytes.Clone(raw), 2
-		}
-		return before == nil
-	})
-	have := make([]byte, maxBegin)
-	n, errRead := f.ReadAt(have, 0)
-	if errors.Is(errRead, io.EOF) {
-		errRead = nil
-	}
-	if err = errors.Join(err, errRead); err != nil {
-		return end, size, err
-	}
-	if last == nil {
-		return end, size, onlyBegun(have[:n])
-	}
-	begin, prev, err := firstLine(have[:n], number, c)
-	if before != nil {
-		_, prev = cut(before)
-	}
-	l, errParse := parse(last)
-	if err == nil && (errParse != nil || !c.follows(last, prev)) {
-		err = ErrForged
-	}
-	end.chain, end.seq, end.mac = begin.Chain, l.Seq, l.MAC
-	return end, size, err
 }
 
 // onlyBegun decides about a file without one whole line. It may be cut to nothing only if it looks like the start of a
@@ -240,22 +181,43 @@ func onlyBegun(have []byte) error {
 	return nil
 }
 
-// maxBegin is more than any begin line has: some 300 bytes.
-const maxBegin = 4096
-
-// firstLine reads the begin line of a file, and gives the MAC that is before the next.
-func firstLine(have []byte, number int, c chain) (Begin, string, error) {
-	raw, _, _ := bytes.Cut(have, []byte("\n"))
-	l, err := parse(raw)
+// compare holds the end of the record against the heads that were kept, beside it and elsewhere.
+func (w *writer) compare() (notes []Entry) {
+	beside, err := HeadBeside(w.path)
 	switch {
-	case err != nil || l.Kind != KindBegin || l.Begin == nil:
-		return Begin{}, "", fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
-	case l.Begin.Format != format:
-		return Begin{}, "", fmt.Errorf("%w (format %d, this one writes %d)", ErrVersion, l.Begin.Format, format)
-	case !c.follows(raw, l.Begin.Prev):
-		return Begin{}, "", ErrForged
-	case l.Begin.File != number:
-		return Begin{}, "", fmt.Errorf("%w: it is file %d of its record by its first line", ErrDamaged, l.Begin.File)
+	case err != nil:
+		beside, notes = nil, []Entry{{Note: "the head that was kept beside the record can't be read"}}
+	case beside == nil && w.last.Seq > 0:
+		notes = []Entry{{Note: "no head is beside the record, where one was kept each second"}}
+	case beside != nil && beside.Chain == w.last.Chain && beside.Seq < w.last.Seq && w.sealed(beside):
+		const tail = "entries %d to %d came after the last head that was kept: the process did not stop in good order"
+		notes = []Entry{{Note: fmt.Sprintf(tail, beside.Seq+1, w.last.Seq)}}
 	}
-	return *l.Begin, l.Begin.Prev, nil
+	for _, head := range []*Head{w.o.Seen, beside} {
+		if note := w.lacks(head); note != "" {
+			return append(notes, Entry{Note: note, Lost: head}) // one of them says it all
+		}
+	}
+	return notes
+}
+
+// resume makes the file ready for the next line.
+func (w *writer) resume(notes []Entry) error {
+	if err := w.heal(); err != nil {
+		return err
+	}
+	if w.last.Chain == "" {
+		w.last.Chain = rand.Text()
+		if err := w.beginFile(); err != nil {
+			return err
+		}
+	}
+	for _, e := range notes {
+		e.Kind = KindRepair
+		if err := w.own(e); err != nil {
+			return err
+		}
+		w.repairs = append(w.repairs, e.Note)
+	}
+	return nil
 }

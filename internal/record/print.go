@@ -3,12 +3,35 @@ package record
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/text"
 )
+
+// Filter picks entries. Zero fields pick all.
+type Filter struct {
+	Since, Until time.Time // from Since, before Until
+	Tool         string    // as judged or as sent
+	Session      string    // session key or session id
+	Agent        string
+	Decision     string
+	Ref          string // in any case: people type it
+	Kind         string
+	Person       string // in any case
+}
+
+// Match reports whether e is one to pick.
+func (f Filter) Match(e Entry) bool {
+	is := func(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
+	named := func(p Person) bool { return strings.EqualFold(p.Name, f.Person) }
+	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until)) &&
+		is(f.Tool, e.Tool, e.Sent) && is(f.Session, e.Session, e.SessionID) && is(f.Agent, e.Agent) &&
+		is(f.Decision, e.Decision) && is(f.Kind, string(e.Kind)) && (f.Ref == "" || strings.EqualFold(f.Ref, e.Ref)) &&
+		(f.Person == "" || slices.ContainsFunc(e.People, named))
+}
 
 // visible is a value as it may be shown: nothing of it can act on a terminal or hide. The file has all of it.
 func visible(s string) string { return text.Visible(s, 400) }
@@ -23,8 +46,9 @@ func (e Entry) Sentence() string {
 		again = "given again"
 	}
 	for _, p := range []string{
-		e.tool(), visible(e.Session), e.levels(), labelled("by", e.By), e.grant(), waited("waited ", e.WaitedMs),
-		labelled("error", e.Error), labelled("ref", e.Ref), e.own(), again,
+		both(e.Tool, " (sent as ", e.Sent, ")"), visible(e.Session), both(e.Level, " → ", e.RaisedTo, ""),
+		labelled("by", e.By), visible(e.Scope), waited("waited ", e.WaitedMs), labelled("error", e.Error),
+		labelled("ref", e.Ref), e.own(), again,
 	} {
 		if p != "" {
 			s += " · " + p
@@ -35,22 +59,19 @@ func (e Entry) Sentence() string {
 
 // Print writes the entry for people: its sentence, then indented why, who answered, and with which params.
 func Print(w io.Writer, e Entry) error {
-	var b strings.Builder
-	b.WriteString(e.Sentence() + "\n")
+	text := e.Sentence() + "\n"
 	for _, s := range e.details() {
 		if s != "" {
-			b.WriteString("    " + s + "\n")
+			text += "    " + s + "\n"
 		}
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, text)
 	return err
 }
 
 func (e Entry) details() (d []string) {
-	for _, list := range [][]string{e.Why, e.Origins} {
-		for _, s := range list {
-			d = append(d, visible(s))
-		}
+	for _, s := range slices.Concat(e.Why, e.Origins) {
+		d = append(d, visible(s))
 	}
 	for _, p := range e.People {
 		d = append(d, p.sentence())
@@ -96,25 +117,12 @@ func (e Entry) mark() string {
 	return "- " + visible(string(e.Kind))
 }
 
-func (e Entry) tool() string {
-	if e.Sent == "" || e.Sent == e.Tool {
-		return visible(e.Tool)
+// both is a value, and another one behind it where that differs.
+func both(one, open, other, closing string) string {
+	if other == "" || other == one {
+		return visible(one)
 	}
-	return visible(e.Tool) + " (sent as " + visible(e.Sent) + ")"
-}
-
-func (e Entry) levels() string {
-	if e.RaisedTo == "" || e.RaisedTo == e.Level {
-		return visible(e.Level)
-	}
-	return visible(e.Level) + " → " + visible(e.RaisedTo)
-}
-
-func (e Entry) grant() string {
-	if e.Minutes == 0 || strings.Contains(e.Scope, strconv.Itoa(e.Minutes)+" minute") { // the scope says it
-		return visible(e.Scope)
-	}
-	return strings.TrimSpace(visible(e.Scope) + " for " + strconv.Itoa(e.Minutes) + " min")
+	return visible(one) + open + visible(other) + closing
 }
 
 // own tells what the log's own lines hold, and what came of a call: nothing else says that it ran.
@@ -143,9 +151,5 @@ func waited(label string, ms int64) string {
 	if ms <= 0 {
 		return ""
 	}
-	d := time.Duration(ms) * time.Millisecond
-	if d > time.Second {
-		d = d.Round(100 * time.Millisecond)
-	}
-	return label + d.String()
+	return label + (time.Duration(ms) * time.Millisecond).String()
 }

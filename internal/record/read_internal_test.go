@@ -86,7 +86,7 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 			}
 			next++
 		}
-		if next != max(900, from) || from == 899 && bytesRead > 3*tailBlock {
+		if next != max(900, from) || from == 899 && bytesRead > 3*blockSize {
 			t.Errorf("since %d: stopped at %d, %d bytes", from, next, bytesRead)
 		}
 	}
@@ -129,7 +129,7 @@ func TestPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `2026-10-03 14:02:11Z ✓ allow · exec (sent as bash) · agent:main:main · external → untrusted · by person ` +
-		`· minutes for 30 min · waited 4.3s · ref 7Q4K
+		`· for 30 minutes · waited 4.3s · ref 7Q4K
     exec at external is confirm
     Ada said allow on telegram at 14:02:09Z after 4.2s
     params {"command":"rm -rf x"} (1 hidden)
@@ -180,17 +180,6 @@ func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 	}
 }
 
-func TestAGrantSaysItsMinutesOnce(t *testing.T) {
-	for want, e := range map[string]Entry{
-		"for 30 minutes": {Scope: "for 30 minutes", Minutes: 30}, "for 1 minute": {Scope: "for 1 minute",
-			Minutes: 1}, "turn for 30 min": {Scope: "turn", Minutes: 30}, "once": {Scope: "once"},
-	} {
-		if got := e.grant(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func decision() Entry {
 	at := time.Date(2026, 10, 3, 16, 2, 9, 0, time.FixedZone("CEST", 7200))
 	return Entry{
@@ -198,7 +187,7 @@ func decision() Entry {
 		Session: "agent:main:main", SessionID: "s1", Agent: "main", Run: "run1",
 		Tool: "exec", Sent: "bash", Params: jsontext.Value(`{ "command": "rm -rf x" }`), Hidden: 1,
 		Level: "external", RaisedTo: "untrusted", Mode: "confirm", Decision: Allow, By: "person",
-		Why: []string{"exec at external is confirm"}, Card: "c1", Scope: "minutes", Minutes: 30,
+		Why: []string{"exec at external is confirm"}, Card: "c1", Scope: "for 30 minutes",
 		People:   []Person{{Name: "Ada", Via: "telegram", At: at, TookMs: 4200, Says: "allow"}},
 		WaitedMs: 4300,
 	}

@@ -132,7 +132,7 @@ func wantBad(t testing.TB, raw []byte, head *Head, line int, reason string) {
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	put(t, path, raw)
 	if bad := badLine(t, []string{path}, VerifyOptions{Head: head}); bad.Line != line ||
-		!strings.Contains(bad.Reason, reason) {
+		!strings.Contains(bad.Error(), reason) {
 		t.Errorf("got %v, want line %d: …%s…", bad, line, reason)
 	}
 }

@@ -1,11 +1,8 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -28,7 +25,6 @@ type Report struct {
 	Entries      int // lines that are not the log's own
 	Repairs      int // notes about the end of the record; read them
 	First, Last  time.Time
-	Chain        string
 	HeadChecked  bool
 	Unfinished   bool   // the last line is: a write was interrupted, or is going on
 	Before       uint64 // entries before the first file, which is not looked at; 0: the chain begins in it
@@ -44,27 +40,24 @@ type Loss struct {
 	Note string
 }
 
-// BadLine is a line that is not as it was written.
-type BadLine struct {
-	File   string // its name
-	Line   int
-	Reason string
-}
-
-func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Reason) }
-
 // VerifyFiles reads a record's files, in the order of its chain. It names the first line that is not as it was
 // written, and a file that is missing between two others, or was cut, replaced or swapped.
 func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
-	c := checker{head: o.Head, removed: map[int]bool{}}
-	var err error
-	if c.chain, err = newChain(o.Key); err != nil {
-		return c.Report, err
+	key, err := newKey(o.Key)
+	if err != nil {
+		return Report{}, err
+	}
+	c := checker{chain: chain{key: key}, removed: map[int]bool{}}
+	if o.Head != nil && c.sealed(o.Head) {
+		c.head = o.Head
 	}
 	for i, path := range paths {
-		if err = c.read(path, i == len(paths)-1); err != nil {
+		if err = c.file(path, i == len(paths)-1); err != nil {
 			return c.Report, err
 		}
+	}
+	if o.Head != nil && c.head == nil {
+		return c.Report, ErrHead
 	}
 	return c.Report, c.end(o.Whole)
 }
@@ -72,48 +65,39 @@ func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
 // checker walks along a chain.
 type checker struct {
 	Report
-	chain        chain
+	chain
 	head         *Head
-	seq          uint64 // of the last good line
-	mac          string // of it
 	first        string // the first file
 	began        int    // its number
-	file, before string // the one that is being read, and the one before it
-	number       int    // of the last begin line
+	path, before string // of the file that is being read, and the one before it
 	lines        int    // good ones in the file
 	removed      map[int]bool
 }
 
-func (c *checker) read(path string, last bool) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	c.before, c.file, c.lines = c.file, filepath.Base(path), 0
-	s := newScanner(f)
-	for s.Scan() {
-		if err := c.line(s.Bytes()); err != nil {
+func (c *checker) file(path string, last bool) error {
+	c.before, c.path, c.lines = c.path, path, 0
+	for raw, err := range lines(path, 0) {
+		bad, ok := errors.AsType[*BadLine](err)
+		switch {
+		case last && c.lines > 0 && errors.Is(err, errUnfinished):
+			c.Unfinished, err = true, nil
+		case ok:
+			err = c.bad("%w", bad.Err)
+		case err == nil:
+			err = c.line(raw)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	c.Files++
-	c.Unfinished = errors.Is(s.Err(), errUnfinished)
-	switch {
-	case c.Unfinished && last && c.lines > 0:
-		return nil
-	case c.Unfinished:
-		return c.bad("ends in the middle: the file was cut here, or a write was interrupted")
-	case errors.Is(s.Err(), bufio.ErrTooLong):
-		return c.bad("is longer than %d bytes", MaxLine)
-	case s.Err() == nil && c.lines == 0:
+	if c.Files++; c.lines == 0 {
 		return c.bad("is missing: the file is empty")
 	}
-	return s.Err()
+	return nil
 }
 
-func (c *checker) bad(reason string, args ...any) error {
-	return &BadLine{File: c.file, Line: c.lines + 1, Reason: fmt.Sprintf(reason, args...)}
+func (c *checker) bad(format string, args ...any) error {
+	return &BadLine{File: c.path, Line: c.lines + 1, Err: fmt.Errorf(format, args...)}
 }
 
 func (c *checker) loss(file string, note string, args ...any) {
@@ -121,32 +105,16 @@ func (c *checker) loss(file string, note string, args ...any) {
 }
 
 func (c *checker) line(raw []byte) error {
-	l, err := parse(raw)
-	switch {
-	case bytes.IndexByte(raw, 0) >= 0:
-		return c.bad("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
-	case err != nil:
-		return c.bad("is not valid: %v", err)
-	case l.Begin == nil && c.lines == 0:
-		return c.bad("does not begin a record")
-	case l.Begin != nil && c.lines > 0:
-		return c.bad("begins a file: only the first line of one does")
-	case l.Begin != nil:
-		if err := c.begin(raw, l.Begin, l.Seq); err != nil {
+	if c.lines == 0 {
+		if err := c.opening(raw); err != nil {
 			return err
 		}
 	}
-	switch _, mac := cut(raw); {
-	case l.Seq > c.seq+1:
-		return c.bad("is entry %d where %d belongs: lines were removed or reordered", l.Seq, c.seq+1)
-	case l.Seq < c.seq+1:
-		return c.bad("is entry %d where %d belongs: lines were reordered or repeated", l.Seq, c.seq+1)
-	case mac == "":
-		return c.bad("was not written by the server: it carries no MAC")
-	case !c.chain.follows(raw, c.mac):
-		return c.bad("is not as the server wrote it, or the line before it is not: the MAC is wrong")
-	}
-	if h := c.head; h != nil && h.Chain == c.Chain && h.Seq == l.Seq {
+	l, err := c.follow(raw)
+	switch h := c.head; {
+	case err != nil:
+		return c.bad("%w", err)
+	case h != nil && h.Chain == c.last.Chain && h.Seq == l.Seq:
 		if c.HeadChecked = h.MAC == l.MAC; !c.HeadChecked {
 			return c.bad("is not the entry %d that the store has seen: it or a line before it was rewritten", l.Seq)
 		}
@@ -155,44 +123,33 @@ func (c *checker) line(raw []byte) error {
 	return nil
 }
 
-// begin checks that a file goes on where the one before it ended, as its first line says.
-func (c *checker) begin(raw []byte, b *Begin, seq uint64) error {
-	_, named := Base(c.file)
-	before, missing := c.number, b.Chain == c.Chain && b.File > c.number+1
+// opening checks that a file goes on where the one before it ended, as its first line says.
+func (c *checker) opening(raw []byte) error {
+	_, number := Base(filepath.Base(c.path))
+	end, before := c.last, filepath.Base(c.before)
+	b, err := c.begin(raw, number)
 	switch {
-	case b.Format != format:
-		return c.bad("begins a record of format %d, which another version of this program wrote", b.Format)
-	case !c.chain.follows(raw, b.Prev):
-		return c.bad("was begun with another key, or is not as the server wrote it")
-	case named > 0 && named != b.File:
-		return c.bad("is that of file %d of the record, under the name of file %d: files were swapped or renamed",
-			b.File, named)
-	case c.head != nil && !c.chain.sealed(*c.head):
-		return ErrHead
+	case err != nil:
+		return c.bad("%w", err)
 	case c.Files == 0:
-		if c.first, c.began = c.file, b.File; b.Prev != "" {
-			c.Before = seq - 1
-		}
-	case b.Chain != c.Chain:
-		c.loss(c.file, "another record begins here: the one before it goes to entry %d, in %s, and what came after "+
-			"that is not there", c.seq, c.before)
-	case missing:
-		return c.bad("is that of file %d, and %s of file %d: what is between is missing, entries %d to %d",
-			b.File, c.before, before, c.seq+1, seq-1)
-	case seq > c.seq+1:
-		return c.bad("follows entry %d, and %s ends with %d: that file was cut", seq-1, c.before, c.seq)
-	case seq < c.seq+1 || b.Prev != c.mac:
-		return c.bad("does not follow %s as it is now: one of the two was replaced or is there twice", c.before)
+		c.first, c.began, c.Before = c.path, b.File, c.last.Seq
+	case b.Chain != end.Chain:
+		c.loss(c.path, "another record begins here: the one before it goes to entry %d, in %s, and what came after "+
+			"that is not there", end.Seq, before)
+	case c.last.Seq > end.Seq:
+		return c.bad("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
+			c.last.Seq, before, end.Seq)
+	case c.last != end:
+		return c.bad("does not follow %s as it is now: one of the two was replaced or is there twice", before)
 	}
-	c.number, c.seq, c.mac, c.Chain = b.File, seq-1, b.Prev, b.Chain
 	return nil
 }
 
 // count accepts l.
-func (c *checker) count(l *line) {
+func (c *checker) count(l *Line) {
 	c.Lines++
 	c.lines++
-	c.seq, c.mac, c.Last = l.Seq, l.MAC, l.At
+	c.Last = l.At
 	if c.First.IsZero() {
 		c.First = l.At
 	}
@@ -204,10 +161,10 @@ func (c *checker) count(l *line) {
 			return
 		}
 		// It says more than that another record began.
-		if n := len(c.Losses); n > 0 && c.Losses[n-1].File == c.file && c.Losses[n-1].Line == 1 {
+		if n := len(c.Losses); n > 0 && c.Losses[n-1].File == c.path && c.Losses[n-1].Line == 1 {
 			c.Losses = c.Losses[:n-1]
 		}
-		c.Losses = append(c.Losses, Loss{File: c.file, Line: c.lines, At: l.At, Note: l.Note})
+		c.Losses = append(c.Losses, Loss{File: c.path, Line: c.lines, At: l.At, Note: l.Note})
 	case l.Kind != KindBegin:
 		c.Entries++
 	}
@@ -216,11 +173,10 @@ func (c *checker) count(l *line) {
 // end judges what no single line shows.
 func (c *checker) end(whole bool) error {
 	c.Removed = c.began > 1 && c.removed[c.began-1]
-	switch {
-	case c.head != nil && c.head.Chain != c.Chain:
-		c.loss(c.file, "this is not the record that the store has seen, which had %d entries", c.head.Seq)
-	case c.head != nil && c.head.Seq > c.seq:
-		return c.bad("lines %d.. are missing: the store has seen entry %d", c.lines+1, c.head.Seq)
+	if note := c.lacks(c.head); note != "" && c.head.Chain == c.last.Chain {
+		return c.bad("%s", note)
+	} else if note != "" {
+		c.loss(c.path, "%s", note)
 	}
 	if whole && c.began > 1 && !c.Removed {
 		c.loss(c.first, "is file %d of the record: those before it are gone, and the record does not say that they "+

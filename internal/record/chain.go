@@ -1,0 +1,184 @@
+package record
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	stdhmac "crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/openclaw-verifier/verifier/hmac"
+)
+
+const (
+	macOpen  = `,"mac":"`
+	macClose = `"}`
+	macLen   = 32 // hex digits: 128 bits, like all seals of ours
+	tailLen  = len(macOpen) + macLen + len(macClose)
+	headLen  = len(`{"seq":`) + 20 // its number has at most 20 digits
+)
+
+// Line is an entry as it is in a file.
+type Line struct {
+	Seq uint64 `json:"seq"`
+	Entry
+	MAC string `json:"mac"`
+}
+
+// parse decodes a line. Duplicate members are an error: two readers could take a different one of them.
+func parse(raw []byte) (l Line, err error) {
+	err = json.Unmarshal(raw, &l)
+	return l, err
+}
+
+// cut splits a line into what its MAC covers and the MAC, "" where it carries none. Its place is fixed, so no content
+// can pose as it.
+func cut(raw []byte) (body []byte, mac string) {
+	at := len(raw) - tailLen
+	if at < 0 || !bytes.HasPrefix(raw[at:], []byte(macOpen)) || !bytes.HasSuffix(raw, []byte(macClose)) {
+		return nil, ""
+	}
+	return raw[:at], string(raw[at+len(macOpen):][:macLen])
+}
+
+// key makes MACs. It is derived from the server's key, so that there is one key to keep.
+type key struct {
+	mu   sync.Mutex
+	hash hash.Hash
+}
+
+func newKey(server hmac.Key) (*key, error) {
+	if len(server) == 0 {
+		return nil, errors.New("there is no key")
+	}
+	secret, err := hkdf.Key(sha256.New, server, nil, "verifier-record-v4", sha256.Size)
+	return &key{hash: stdhmac.New(sha256.New, secret)}, err
+}
+
+// mac is the MAC of a line's body behind the line with the MAC prev, "" where it is the first.
+func (k *key) mac(prev string, body []byte) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.hash.Reset()
+	k.hash.Write(append([]byte(prev), '\n'))
+	k.hash.Write(body)
+	return hex.EncodeToString(k.hash.Sum(nil)[:macLen/2])
+}
+
+// wrote reports whether raw, a line without its newline, is one that the key's owner wrote behind the line with the MAC
+// prev.
+func (k *key) wrote(raw []byte, prev string) bool {
+	body, mac := cut(raw)
+	return mac != "" && stdhmac.Equal([]byte(mac), []byte(k.mac(prev, body)))
+}
+
+// Head names the last line of a chain, under a seal of the key. Kept apart from the record, it shows that lines were
+// cut off its end.
+type Head struct {
+	Chain string `json:"chain"`
+	Seq   uint64 `json:"seq"`
+	MAC   string `json:"mac"`  // of that line
+	Seal  string `json:"seal"` // under the key of the record
+}
+
+// seal gives a head its seal. No line can be mistaken for the text of it: lines are JSON.
+func (k *key) seal(h Head) Head {
+	h.Seal = k.mac("head", []byte(h.Chain+"\n"+strconv.FormatUint(h.Seq, 10)+"\n"+h.MAC))
+	return h
+}
+
+func (k *key) sealed(h *Head) bool { return stdhmac.Equal([]byte(h.Seal), []byte(k.seal(*h).Seal)) }
+
+// HeadBeside is the head that was kept beside the record at path; nil: there is none.
+func HeadBeside(path string) (*Head, error) {
+	text, err := os.ReadFile(headName(path))
+	if errors.Is(err, os.ErrNotExist) || len(text) == 0 && err == nil {
+		return nil, nil
+	}
+	h := new(Head)
+	if err == nil {
+		err = json.Unmarshal(text, h)
+	}
+	return h, err
+}
+
+// chain is one of lines, up to its last: each has a MAC over the one before and itself, so that no line can be changed,
+// taken out, moved or added without the key.
+type chain struct {
+	*key
+	last Head // without its seal
+}
+
+// add appends an encoded entry as the next line.
+func (c *chain) add(buf, text []byte) []byte {
+	c.last.Seq++
+	start := len(buf)
+	buf = strconv.AppendUint(append(buf, `{"seq":`...), c.last.Seq, 10)
+	buf = append(append(buf, ','), text[1:len(text)-1]...)
+	c.last.MAC = c.mac(c.last.MAC, buf[start:])
+	return append(append(append(buf, macOpen...), c.last.MAC...), macClose+"\n"...)
+}
+
+// begin goes to where a file begins, by the first line of the file with a number; 0: any.
+func (c *chain) begin(raw []byte, number int) (*Begin, error) {
+	l, err := parse(raw)
+	b := l.Begin
+	switch {
+	case err != nil || l.Kind != KindBegin || b == nil:
+		return nil, fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
+	case b.Format != format:
+		return nil, fmt.Errorf("%w: its format is %d, not %d", ErrVersion, b.Format, format)
+	case !c.wrote(raw, b.Prev):
+		return nil, ErrForged
+	case number > 0 && b.File != number:
+		return nil, fmt.Errorf("%w: it is file %d by its first line and file %d by its name: files were renamed",
+			ErrDamaged, b.File, number)
+	}
+	c.last = Head{Chain: b.Chain, Seq: l.Seq - 1, MAC: b.Prev}
+	return b, nil
+}
+
+// follow goes on to a line, if that is the next.
+func (c *chain) follow(raw []byte) (Line, error) {
+	l, err := parse(raw)
+	switch _, mac := cut(raw); {
+	case bytes.IndexByte(raw, 0) >= 0:
+		err = errors.New("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
+	case err != nil:
+		err = fmt.Errorf("is not valid: %w", err)
+	case l.Seq != c.last.Seq+1:
+		err = fmt.Errorf("is entry %d where %d belongs: lines were removed, moved or repeated", l.Seq, c.last.Seq+1)
+	case mac == "":
+		err = errors.New("was not written by the server: it carries no MAC")
+	case !c.wrote(raw, c.last.MAC):
+		err = errors.New("is not as the server wrote it, or the line before it is not: the MAC is wrong")
+	default:
+		c.last.Seq, c.last.MAC = l.Seq, mac
+	}
+	return l, err
+}
+
+// lacks returns a sentence if a head that was seen is not in the chain.
+func (c *chain) lacks(seen *Head) string {
+	switch {
+	case seen == nil:
+		return ""
+	case !c.sealed(seen):
+		return "the head that was kept elsewhere is not under this server's key"
+	case seen.Chain != c.last.Chain:
+		return fmt.Sprintf("this is not the record seen last, %s, which had %d entries", seen.Chain, seen.Seq)
+	case seen.Seq > c.last.Seq:
+		return fmt.Sprintf("entries %d to %d, seen before, are missing from the end", c.last.Seq+1, seen.Seq)
+	case seen.Seq == c.last.Seq && seen.MAC != c.last.MAC:
+		return fmt.Sprintf("entry %d is not the one seen before: the end was rewritten", seen.Seq)
+	}
+	return ""
+}
