@@ -178,22 +178,16 @@ func outcomeOf(t *store.Tx, h *event) (state string, level taint.Level, reads st
 // What a call or an event tells of its turn goes into the record, from which the turn's graph is drawn. It decides
 // nothing.
 
-// turnOf names the turn that a call belongs to: a run, or where runs are not named a session id.
+// turnOf names the turn that a call belongs to.
 func turnOf(c *protocol.Call) provenance.Key {
-	k := provenance.Key{Client: c.Client, Session: c.Context.SessionKey, Run: c.Context.RunID}
-	if k.Run == "" {
-		k.SessionID = c.Context.SessionID
-	}
-	return k
+	x := &c.Context
+	return provenance.Key{Client: c.Client, Session: x.SessionKey, Run: x.RunID, SessionID: x.SessionID}
 }
 
 // partOf is what a decision says of its turn.
 func (v *Verifier) partOf(e *evaluation, out *record.Entry) {
 	if !e.judged || e.replay || e.plan.Class() == "wrapper" || out.Error == crashKind {
 		return
-	}
-	if e.verdict.PersistGraph {
-		v.turns.Keep(turnOf(e.call), time.Now())
 	}
 	x := &e.call.Context
 	p := &record.Part{Call: x.ToolCallID, Iteration: x.Iteration, Birth: e.start.Level.String(), Label: e.plan.Source}
@@ -205,7 +199,7 @@ func (v *Verifier) partOf(e *evaluation, out *record.Entry) {
 	default:
 		p.Trust = e.plan.Raise.String()
 	}
-	out.Turn, out.Part = v.turns.ID(turnOf(e.call), time.Now()), p
+	out.Turn, out.Part = v.turns.ID(turnOf(e.call), time.Now(), e.verdict.PersistGraph), p
 }
 
 // tell works out what an event tells of its turn, and whether nothing more is to come of that.
@@ -277,7 +271,7 @@ func (v *Verifier) recordEvent(ctx context.Context, h *event, a *protocol.Answer
 		e.Level, e.RaisedTo, e.Source = h.before.String(), h.level.String(), h.source
 	}
 	if len(h.parts) > 0 {
-		e.Part, e.Turn = &h.parts[0], v.turns.ID(key, time.Now())
+		e.Part, e.Turn = &h.parts[0], v.turns.ID(key, time.Now(), false)
 		e.Part.More = h.parts[1:]
 	}
 	if err := v.o.Record.Append(e); err != nil || !ends {

@@ -61,16 +61,11 @@ type Node struct {
 	ContentHash string      `json:"contentHash,omitzero"`
 	Blocked     bool        `json:"blocked,omitzero"`
 	BlockReason string      `json:"blockReason,omitzero"`
-	Metadata    *Metadata   `json:"metadata,omitzero"`
+	Metadata    Metadata    `json:"metadata,omitzero"`
 }
 
 // Name is what a node is called in a sentence: what a tool was called for, or the tool, or nothing. It is foreign text.
-func (n *Node) Name() string {
-	if n.Metadata != nil && n.Metadata.Label != "" {
-		return n.Metadata.Label
-	}
-	return n.Tool
-}
+func (n *Node) Name() string { return cmp.Or(n.Metadata.Label, n.Tool) }
 
 // Metadata is what else is known of a node.
 type Metadata struct {
@@ -122,7 +117,7 @@ func Build(turn string, entries []record.Entry) *Graph {
 			TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Calls: true,
 			Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
 		},
-		llm: -1, worst: -1, calls: map[string]int{}, counts: map[Kind]int{},
+		llm: -1, calls: map[string]int{}, counts: map[Kind]int{},
 	}
 	for i := range entries {
 		e := &entries[i]
@@ -141,7 +136,7 @@ func Build(turn string, entries []record.Entry) *Graph {
 	return b.g
 }
 
-// builder is a graph under way.
+// builder is a graph under way. It names nodes by their index.
 type builder struct {
 	g      *Graph
 	llm    int            // the last call of the model; -1: none
@@ -154,42 +149,35 @@ type builder struct {
 func (b *builder) add(e *record.Entry, p *record.Part) {
 	s := &b.g.Summary
 	b.g.Sealed = p.What == record.PartEnded
+	b.g.Calls = b.g.Calls && p.What != record.PartContext && p.What != record.PartAsked
 	switch p.What {
 	case "":
 		if e.Kind == record.KindDecision {
 			b.decided(e, p)
 		}
 	case record.PartContext:
-		b.g.Calls = false
 		for i := range p.Sources {
 			f := &p.Sources[i]
-			from := record.Part{Tool: f.Tool, Hash: f.Hash, Size: f.Size}
-			n := b.node(cmp.Or(kinds[f.Kind], History), level(f.Trust), &from)
-			if f.Count > 1 {
-				b.metadata(n).Count = f.Count
-			}
-			b.fresh = append(b.fresh, n)
+			b.read(cmp.Or(kinds[f.Kind], History), level(f.Trust), Node{
+				Tool: f.Tool, ContentHash: f.Hash, Metadata: Metadata{Size: f.Size, Count: f.Count},
+			})
 		}
 	case record.PartAsked:
-		b.g.Calls = false
-		b.ask(level(e.Level), p)
+		b.catchUp(level(e.Level))
+		b.ask(Node{Iteration: p.Iteration, ContentHash: p.Hash, Metadata: Metadata{Model: p.Model}})
 	case record.PartAnswered: // a runtime may tell of several calls of the model at once: the last then has it all
 		if s.Tokens += p.Tokens; b.llm >= 0 {
-			m := b.metadata(b.llm)
-			m.Model = cmp.Or(m.Model, p.Model)
-			m.DurationMs += p.DurationMs
-			m.Tokens += p.Tokens
+			m := &b.g.Nodes[b.llm].Metadata
+			m.Model, m.DurationMs, m.Tokens = cmp.Or(m.Model, p.Model), m.DurationMs+p.DurationMs, m.Tokens+p.Tokens
 		}
 	case record.PartWanted:
 		b.call(e, p, false)
 	case record.PartReturned:
 		b.result(e, p)
 	case record.PartBlocked:
-		n := b.node(PolicyDecision, s.MaxTaint, nil)
-		b.g.Nodes[n].Blocked, b.g.Nodes[n].BlockReason = true, p.Reason
-		b.edge(n, b.llm, DerivesFrom)
+		b.edge(b.node(PolicyDecision, s.MaxTaint, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
 	case record.PartSaid:
-		b.edge(b.node(Output, s.MaxTaint, &record.Part{Hash: p.Hash}), b.llm, DerivesFrom)
+		b.edge(b.node(Output, s.MaxTaint, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
 	}
 }
 
@@ -203,29 +191,27 @@ func level(text string) taint.Level {
 }
 
 // node adds one. The worst trust only gets worse from one to the next.
-func (b *builder) node(k Kind, trust taint.Level, p *record.Part) int {
+func (b *builder) node(k Kind, trust taint.Level, n Node) int {
 	b.counts[k]++
-	n := Node{ID: string(k) + "_" + strconv.Itoa(b.counts[k]), Kind: k, Trust: trust}
-	if p != nil {
-		n.Tool, n.Iteration, n.ContentHash = p.Tool, p.Iteration, p.Hash
-		m := Metadata{Label: p.Label, Model: p.Model, Size: p.Size, DurationMs: p.DurationMs, Error: p.Failed}
-		if m != (Metadata{}) {
-			n.Metadata = &m
-		}
-	}
+	n.ID, n.Kind, n.Trust = string(k)+"_"+strconv.Itoa(b.counts[k]), k, trust
+	at := len(b.g.Nodes)
 	b.g.Nodes = append(b.g.Nodes, n)
-	at := len(b.g.Nodes) - 1
-	if s := &b.g.Summary; trust > s.MaxTaint || b.worst < 0 {
-		s.MaxTaint, b.worst = taint.Worse(s.MaxTaint, trust), at
+	s := &b.g.Summary
+	if trust > s.MaxTaint || at == 0 {
+		s.MaxTaint, b.worst = trust, at
+	}
+	switch {
+	case k == ToolCall && n.Blocked:
+		s.ToolsBlocked = named(s.ToolsBlocked, n.Tool)
+	case (k == ToolCall || k == ToolResult) && trust >= taint.External:
+		s.ExternalSources = named(s.ExternalSources, n.Name())
 	}
 	return at
 }
 
-func (b *builder) metadata(n int) *Metadata {
-	if b.g.Nodes[n].Metadata == nil {
-		b.g.Nodes[n].Metadata = new(Metadata)
-	}
-	return b.g.Nodes[n].Metadata
+// read adds one that the next call of the model reads.
+func (b *builder) read(k Kind, trust taint.Level, n Node) {
+	b.fresh = append(b.fresh, b.node(k, trust, n))
 }
 
 func (b *builder) edge(from, to int, r Relation) {
@@ -235,23 +221,22 @@ func (b *builder) edge(from, to int, r Relation) {
 }
 
 // catchUp shows that the conversation was worse than anything in the turn says: what came before is in its history.
-func (b *builder) catchUp(l taint.Level) {
-	if l > b.g.Summary.MaxTaint {
-		b.fresh = append(b.fresh, b.node(History, l, nil))
+func (b *builder) catchUp(met taint.Level) {
+	if met > b.g.Summary.MaxTaint {
+		b.read(History, met, Node{})
 	}
 }
 
 // ask is a call of the model: it reads what is new, under all that was before.
-func (b *builder) ask(l taint.Level, p *record.Part) {
-	b.catchUp(l)
+func (b *builder) ask(n Node) {
 	before := b.llm
-	b.llm = b.node(LLMCall, b.g.Summary.MaxTaint, p)
+	b.llm = b.node(LLMCall, b.g.Summary.MaxTaint, n)
 	b.g.Summary.IterationCount++
 	if len(b.fresh) == 0 {
 		b.edge(before, b.llm, Triggers)
 	}
-	for _, n := range b.fresh {
-		b.edge(b.llm, n, Consumes)
+	for _, read := range b.fresh {
+		b.edge(b.llm, read, Consumes)
 	}
 	b.fresh = nil
 }
@@ -259,14 +244,10 @@ func (b *builder) ask(l taint.Level, p *record.Part) {
 // decided is a call that was decided. Where the runtime says nothing of the context, its run's start stands for it.
 func (b *builder) decided(e *record.Entry, p *record.Part) {
 	if len(b.g.Nodes) == 0 && p.Birth != "" {
-		b.fresh = append(b.fresh, b.node(Input, level(p.Birth), nil))
+		b.read(Input, level(p.Birth), Node{})
 	}
-	n := b.call(e, p, e.Decision == record.Allow)
-	m := b.metadata(n)
+	m := &b.g.Nodes[b.call(e, p, e.Decision == record.Allow)].Metadata
 	m.Ref, m.By = e.Ref, e.By
-	if *m == (Metadata{}) {
-		b.g.Nodes[n].Metadata = nil
-	}
 }
 
 // call is a tool's call. One that passed is worth what it brings in. Where the runtime does not tell of the model's
@@ -275,27 +256,24 @@ func (b *builder) call(e *record.Entry, p *record.Part, allowed bool) int {
 	b.catchUp(level(e.Level))
 	same := func(was *int) bool { return was != nil && p.Iteration != nil && *was == *p.Iteration }
 	if b.llm < 0 || b.g.Calls && !same(b.g.Nodes[b.llm].Iteration) {
-		b.ask(taint.System, &record.Part{Iteration: p.Iteration})
+		b.ask(Node{Iteration: p.Iteration})
 	}
-	trust, by := b.g.Nodes[b.llm].Trust, b.worst
+	c := Node{Tool: cmp.Or(p.Tool, e.Tool), Iteration: p.Iteration, Metadata: Metadata{Label: p.Label}}
+	trust, cause := b.g.Nodes[b.llm].Trust, b.worst
 	if allowed {
 		trust = level(p.Trust)
+	} else {
+		c.Blocked, c.BlockReason = true, cmp.Or(p.Reason, e.Error)
 	}
-	c := record.Part{Tool: cmp.Or(p.Tool, e.Tool), Iteration: p.Iteration, Label: p.Label}
-	n := b.node(ToolCall, trust, &c)
+	n := b.node(ToolCall, trust, c)
 	b.edge(b.llm, n, Triggers)
 	if p.Call != "" {
 		b.calls[p.Call] = n
 	}
 	if allowed {
 		b.fresh = append(b.fresh, n)
-		b.external(n)
-		return n
-	}
-	b.g.Nodes[n].Blocked, b.g.Nodes[n].BlockReason = true, cmp.Or(p.Reason, e.Error)
-	b.g.Summary.ToolsBlocked = named(b.g.Summary.ToolsBlocked, c.Tool)
-	if p.Tainted {
-		b.edge(n, by, BlockedBy)
+	} else if p.Tainted {
+		b.edge(n, cause, BlockedBy)
 	}
 	return n
 }
@@ -303,23 +281,24 @@ func (b *builder) call(e *record.Entry, p *record.Part, allowed bool) int {
 // result is what a tool gave back, which is no better than what the call was said to bring in. The call is no longer
 // what the model reads.
 func (b *builder) result(e *record.Entry, p *record.Part) {
-	r := *p
-	r.Tool = cmp.Or(p.Tool, e.Tool)
+	r := Node{Tool: cmp.Or(p.Tool, e.Tool), Iteration: p.Iteration, ContentHash: p.Hash, Metadata: Metadata{
+		Label: p.Label, Size: p.Size, DurationMs: p.DurationMs, Error: p.Failed,
+	}}
 	call, known := b.calls[p.Call]
 	if !known {
 		call = b.lastCall(r.Tool)
 	}
-	if call >= 0 && b.g.Nodes[call].Metadata != nil {
-		r.Label = cmp.Or(r.Label, b.g.Nodes[call].Metadata.Label)
-	}
 	trust := level(p.Trust)
-	if call >= 0 && !b.g.Nodes[call].Blocked {
-		trust = taint.Worse(trust, b.g.Nodes[call].Trust)
+	if call >= 0 {
+		c := &b.g.Nodes[call]
+		r.Metadata.Label = cmp.Or(r.Metadata.Label, c.Metadata.Label)
+		if !c.Blocked {
+			trust = taint.Worse(trust, c.Trust)
+		}
 	}
-	n := b.node(ToolResult, trust, &r)
-	b.edge(call, n, Produces)
-	b.fresh = append(slices.DeleteFunc(b.fresh, func(i int) bool { return i == call }), n)
-	b.external(n)
+	b.fresh = slices.DeleteFunc(b.fresh, func(i int) bool { return i == call })
+	b.read(ToolResult, trust, r)
+	b.edge(call, len(b.g.Nodes)-1, Produces)
 }
 
 // lastCall is the last call of a tool that nothing came back of; -1: none.
@@ -330,13 +309,6 @@ func (b *builder) lastCall(tool string) int {
 		}
 	}
 	return -1
-}
-
-// external keeps a name for what came from outside.
-func (b *builder) external(n int) {
-	if node := &b.g.Nodes[n]; node.Trust >= taint.External {
-		b.g.Summary.ExternalSources = named(b.g.Summary.ExternalSources, node.Name())
-	}
 }
 
 func named(list []string, name string) []string {

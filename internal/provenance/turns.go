@@ -2,10 +2,11 @@ package provenance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,22 +39,16 @@ type turn struct {
 const (
 	mostTurns = 4096      // under way at a time
 	silence   = time.Hour // after which it is another turn
-	timeLen   = 8         // hex digits of an id that say when
-	idLen     = 16
+	timeLen   = 8         // hex digits of an id that say when; as many say whose
 )
 
-// ID is the id of the turn that something belongs to which happens now.
-func (t *Turns) ID(k Key, now time.Time) string {
+// ID is the id of the turn that something belongs to which happens now. With keep, its graph belongs into the record.
+func (t *Turns) ID(k Key, now time.Time, keep bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.at(k, now).id
-}
-
-// Keep says that the turn's graph belongs into the record.
-func (t *Turns) Keep(k Key, now time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.at(k, now).keep = true
+	n := t.at(k, now)
+	n.keep = n.keep || keep
+	return n.id
 }
 
 // Over ends a turn, and says whether its graph belongs into the record: once. What still comes of a run is of the same
@@ -62,11 +57,10 @@ func (t *Turns) Over(k Key, now time.Time) (id string, keep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.at(k, now)
-	id, keep, n.keep = n.id, n.keep, false
-	if k.Run == "" {
-		delete(t.known, k)
+	if keep, n.keep = n.keep, false; k.Run == "" {
+		n.last = time.Time{}
 	}
-	return id, keep
+	return n.id, keep
 }
 
 func (t *Turns) at(k Key, now time.Time) *turn {
@@ -78,9 +72,8 @@ func (t *Turns) at(k Key, now time.Time) *turn {
 		if len(t.known) >= mostTurns || t.known == nil {
 			t.known = map[Key]*turn{}
 		}
-		sum := sha256.Sum256([]byte(k.Client + "\x00" + k.Session + "\x00" + k.Run + "\x00" + k.SessionID))
-		seconds := strconv.FormatInt(1<<32+now.Unix(), 16)
-		n = &turn{id: seconds[len(seconds)-timeLen:] + hex.EncodeToString(sum[:])[:idLen-timeLen]}
+		whose := sha256.Sum256([]byte(k.Client + "\x00" + k.Session + "\x00" + k.Run + "\x00" + k.SessionID))
+		n = &turn{id: fmt.Sprintf("%08x%x", uint32(now.Unix()), whose[:timeLen/2])} //nolint:gosec // until 2106
 		t.known[k] = n
 	}
 	n.last = now
@@ -98,13 +91,12 @@ func Fewer(sources []record.Source) []record.Source {
 	}
 	var first []record.Source
 	for _, s := range sources[:over+1] {
-		s.Hash, s.Size, s.Count = "", 0, 1
-		alike := func(f record.Source) bool { return f.Kind == s.Kind && f.Trust == s.Trust && f.Tool == s.Tool }
-		if i := slices.IndexFunc(first, alike); i >= 0 {
-			first[i].Count++
-		} else {
-			first = append(first, s)
+		s.Hash, s.Size, s.Count = "", 0, 0
+		i := slices.IndexFunc(first, func(f record.Source) bool { f.Count = 0; return f == s })
+		if i < 0 {
+			i, first = len(first), append(first, s)
 		}
+		first[i].Count++
 	}
 	return append(first, sources[over+1:]...)
 }
@@ -112,9 +104,7 @@ func Fewer(sources []record.Source) []record.Source {
 // Bounds of a look for a turn.
 const (
 	mostEntries = 2000
-	idleBytes   = 256 << 20 // of a record that are gone through without finding anything more of the turn
-	endedBytes  = 1 << 20   // the same once the turn is over
-	namedBytes  = 64 << 20  // the latest of a record, in which names other than ids are looked for
+	namedBytes  = 64 << 20 // the latest of a record, in which names other than ids are looked for
 )
 
 // Draw draws a turn from records, each the files of one in their order. It is named by its id, its run or session, the
@@ -123,9 +113,9 @@ const (
 func Draw(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (*Graph, error) {
-	id := strings.ToLower(name)
-	entries, cut, err := collect(ctx, records, id)
+	entries, cut, err := collect(ctx, records, strings.ToLower(name))
 	if err == nil && len(entries) == 0 {
+		var id string
 		if id, err = find(ctx, records, name, ref); err == nil {
 			entries, cut, err = collect(ctx, records, id)
 		}
@@ -136,57 +126,49 @@ func Draw(
 	case len(entries) == 0:
 		return nil, ErrUnknown
 	}
-	for _, e := range entries { // of several gateways the first to meet the run named it
-		id = min(id, e.Turn)
-	}
-	g := Build(id, entries)
+	// Of several gateways the first to meet the run named it.
+	first := slices.MinFunc(entries, func(a, b record.Entry) int { return cmp.Compare(a.Turn, b.Turn) })
+	g := Build(first.Turn, entries)
 	g.Cut = cut
 	return g, nil
 }
 
-// earlier is by how much another gateway, or this one before a restart, may have met a run before.
-const earlier = time.Hour
-
-// collect reads the entries of a turn. Those of the same run that another gateway named are of it.
-//
-//nolint:gocognit // one look at each line
+// collect reads the entries of a turn. Those of the same run that another gateway, or this one before a restart, named
+// are of it.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, cut bool, err error) {
 	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
-	if err != nil || len(id) != idLen {
+	if err != nil || len(id) != 2*timeLen {
 		return nil, false, nil // no id
 	}
-	began, own := time.Unix(seconds, 0), []byte(id[timeLen:]+`"`)
+	began, whose := time.Unix(seconds, 0), id[timeLen:]
 	for _, files := range records {
-		idle, most := 0, idleBytes
+		passed, last := 0, began
 		want := func(raw []byte) bool {
-			idle += len(raw)
-			return idle > most || bytes.Contains(raw, own) || ctx.Err() != nil
+			passed += len(raw)
+			return passed > 1<<20 || bytes.Contains(raw, []byte(whose+`"`)) // now and then one, to see the time
 		}
-		for l, err := range record.Since(files, began.Add(-earlier), want) {
-			if err := skipBad(ctx, err); err != nil {
+		for l, err := range record.Since(files, began.Add(-silence), want) {
+			if err := goesOn(ctx, err); err != nil {
 				return nil, false, err
 			}
-			if idle > most && l.At.Before(began) {
-				idle = 0
-			}
-			if idle > most || len(entries) == mostEntries {
-				cut = cut || len(entries) == mostEntries
+			passed = 0
+			if l.At.Sub(last) > silence {
 				break
 			}
-			if l.Part == nil || l.Turn != id && (l.Run == "" || !strings.HasSuffix(l.Turn, id[timeLen:])) {
+			if l.Part == nil || l.Turn != id && (l.Run == "" || !strings.HasSuffix(l.Turn, whose)) {
 				continue
 			}
-			entries = append(entries, l.Entry)
-			if idle, most = 0, idleBytes; ends(l.Part) {
-				most = endedBytes
+			if cut = len(entries) == mostEntries; cut {
+				return entries, cut, nil
 			}
+			entries, last = append(entries, l.Entry), l.At
 		}
 	}
-	return entries, cut, nil
+	return entries, false, nil
 }
 
-// skipBad is the error that ends a look; a line that can't be read does not.
-func skipBad(ctx context.Context, err error) error {
+// goesOn is the error that ends a look; a line that can't be read does not.
+func goesOn(ctx context.Context, err error) error {
 	if _, bad := errors.AsType[*record.BadLine](err); bad {
 		err = nil
 	}
@@ -198,15 +180,14 @@ func find(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (id string, err error) {
 	var latest time.Time
-	turns := []byte(`"turn":"`)
 	for _, files := range records {
 		read := 0
 		want := func(raw []byte) bool {
 			read += len(raw)
-			return read > namedBytes || bytes.Contains(raw, turns) || ctx.Err() != nil
+			return read > namedBytes || ctx.Err() != nil || bytes.Contains(raw, []byte(`"turn":"`))
 		}
 		for l, err := range record.Backward(files, want) {
-			if err := skipBad(ctx, err); err != nil {
+			if err := goesOn(ctx, err); err != nil {
 				return "", err
 			}
 			if read > namedBytes || !l.At.After(latest) {
@@ -220,9 +201,4 @@ func find(
 		}
 	}
 	return id, nil
-}
-
-// ends reports whether the turn is over by what the part tells.
-func ends(p *record.Part) bool {
-	return p.What == record.PartEnded || slices.ContainsFunc(p.More, func(m record.Part) bool { return m.What == record.PartEnded })
 }

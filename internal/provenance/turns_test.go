@@ -18,24 +18,24 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 	t.Parallel()
 	var turns provenance.Turns
 	run := provenance.Key{Client: "c", Session: "agent:main:main", Run: "r1"}
-	id := turns.ID(run, began)
+	id := turns.ID(run, began, false)
 	if want := fmt.Sprintf("%08x", began.Unix()); !strings.HasPrefix(id, want) || len(id) != 16 {
 		t.Errorf("%s does not begin with %s", id, want)
 	}
 	session := run
 	session.SessionID = "s1"
-	if turns.ID(session, began.Add(time.Minute)) != id {
+	if turns.ID(session, began.Add(time.Minute), false) != id {
 		t.Error("the session id of a run makes it another turn")
 	}
 	others := map[string]bool{id: true}
 	for _, k := range []provenance.Key{{"d", run.Session, "r1", ""}, {"c", "x", "r1", ""}, {"c", run.Session, "r2", ""},
 		{"c", run.Session, "", "s1"}} {
-		others[turns.ID(k, began)] = true
+		others[turns.ID(k, began, false)] = true
 	}
 	if len(others) != 5 {
 		t.Errorf("turns share an id: %v", others)
 	}
-	turns.Keep(run, began.Add(time.Minute))
+	turns.ID(run, began.Add(time.Minute), true)
 	if over, keep := turns.Over(run, began.Add(time.Minute)); over != id || !keep {
 		t.Errorf("over: %s, %v", over, keep)
 	}
@@ -44,15 +44,15 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 	}
 	session.Run = ""
 	first, _ := turns.Over(session, began)
-	if turns.ID(session, began.Add(time.Minute)) == first {
+	if turns.ID(session, began.Add(time.Minute), false) == first {
 		t.Error("what comes after the end of a session's turn is of the same")
 	}
-	turns.ID(run, began)
-	if turns.ID(run, began.Add(61*time.Minute)) == id {
+	turns.ID(run, began, false)
+	if turns.ID(run, began.Add(61*time.Minute), false) == id {
 		t.Error("after an hour it is still the same turn")
 	}
 	for i := range 10_000 { // bounded
-		turns.ID(provenance.Key{Run: fmt.Sprint(i)}, began)
+		turns.ID(provenance.Key{Run: fmt.Sprint(i)}, began, false)
 	}
 }
 
@@ -100,7 +100,7 @@ func (g *gateway) open(t *testing.T) {
 func (g *gateway) add(t *testing.T, second int, run string, e record.Entry) {
 	t.Helper()
 	e.At, e.Client, e.Session, e.Run = began.Add(time.Duration(second)*time.Second), "c", "agent:main:"+run[:1], run
-	e.Turn = g.turns.ID(provenance.Key{Client: "c", Session: e.Session, Run: run}, e.At)
+	e.Turn = g.turns.ID(provenance.Key{Client: "c", Session: e.Session, Run: run}, e.At, false)
 	if err := g.log.Append(e); err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +132,8 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	one.add(t, 402, "mine", deny)
 	one.add(t, 403, "other", called("ls", "owner", "local"))
 	two.add(t, 404, "mine", event("untrusted", record.Part{What: record.PartEnded}))
-	id := one.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(402*time.Second))
-	later := two.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(404*time.Second))
+	id := one.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(402*time.Second), false)
+	later := two.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(404*time.Second), false)
 	draw := func(name string, records ...[]string) []string {
 		t.Helper()
 		g, err := provenance.Draw(t.Context(), records, name, ref)

@@ -143,7 +143,11 @@ func (l *Log) append(e *Entry) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// If the writer does not have it yet, it will not be written.
+	select {
+	case <-b.done: // at the last moment
+		return b.err
+	default: // if the writer does not have it yet, it will not be written
+	}
 	b.texts = slices.DeleteFunc(b.texts, func(t []byte) bool { return &t[0] == &text[0] })
 	return ErrSlow
 }
