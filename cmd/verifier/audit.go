@@ -106,11 +106,7 @@ func (c *AuditVerifyCmd) head(a *app, r *found, b *book) *record.Head {
 func (c *AuditVerifyCmd) print(a *app, r record.Report) error {
 	var losses []string
 	for _, l := range r.Losses {
-		when := ""
-		if !l.At.IsZero() {
-			when = " (noticed " + stamp(l.At) + ")"
-		}
-		losses = append(losses, fmt.Sprintf("%s: line %d: %s%s", l.File, l.Line, printable(l.Note), when))
+		losses = append(losses, l.File+": "+printable(l.Error()))
 	}
 	if len(losses) > 0 && !c.AcceptLosses {
 		return &failure{

@@ -35,13 +35,13 @@ import (
 // gateway is the whole program as a value: everything a decision needs, wired
 // together. Tests and the benchmark start it like serve does.
 type gateway struct {
-	server *server.Server
-	desk   *approval.Desk
-	store  *store.Store
-	record recordLog
-	log    *slog.Logger
-	name   string // of the record's head in the store
-	unseen bool   // the store's head was not compared with the record yet
+	server   *server.Server
+	desk     *approval.Desk
+	store    *store.Store
+	record   recordLog
+	log      *slog.Logger
+	name     string // of the record's head in the store
+	compared bool   // the store's head was, with the record
 
 	config   *config.Config // as it was started with: what a reload can't change
 	state    *config.State
@@ -88,7 +88,7 @@ type recordLog interface {
 	Head() record.Head
 	Err() error
 	KeepHead() error
-	Compare(seen record.Head) (missing string, err error)
+	Compare(seen *record.Head) (missing string, err error)
 	SetRotation(r record.Rotation)
 	Close() error
 }

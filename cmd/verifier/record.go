@@ -18,18 +18,12 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/store/sqlite"
 )
 
-// openRecord opens the record, holds it against the head that the store has
-// seen, and notes the start in it.
+// openRecord opens the record, holds it against the head that the store has seen, and notes the start in it.
 func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key) error {
 	path := recordPath(c, state)
 	g.name = headName(key, path)
-	seen, err := g.storedHead()
-	if err != nil {
-		g.unseen = true
-		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
-	}
 	log, err := record.Open(path, record.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Seen: seen, Rotation: rotation(c),
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Rotation: rotation(c),
 		Patience: record.DefaultPatience,
 		Hide:     func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
 	})
@@ -39,6 +33,9 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 	g.record = log
 	for _, note := range log.Repairs() {
 		g.log.Error("the record: " + note)
+	}
+	if err := g.compareHead(); err != nil {
+		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	return g.record.Append(record.Entry{Kind: record.KindStart, Note: "verifier " + version().Version})
 }
@@ -74,11 +71,20 @@ func headName(key hmac.Key, path string) string {
 	return "record-" + key.Seal("record-head", host, path)[:16]
 }
 
-// storedHead is how far the store has seen the record get; nil if it has not.
-func (g *gateway) storedHead() (*record.Head, error) {
+// compareHead holds the record against how far the store has seen it get.
+func (g *gateway) compareHead() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return headFrom(ctx, g.store, g.name)
+	seen, err := headFrom(ctx, g.store, g.name)
+	if err != nil {
+		return err
+	}
+	missing, err := g.record.Compare(seen)
+	if missing != "" {
+		g.log.Error("the record: " + missing)
+	}
+	g.compared = err == nil
+	return err
 }
 
 func headFrom(ctx context.Context, s *store.Store, name string) (*record.Head, error) {
@@ -104,27 +110,16 @@ func (g *gateway) keepHeads(ctx context.Context) {
 	})
 }
 
-// keepHead puts the head beside the record and into the store. Before the first time after a start without a store,
-// the head that is there is compared, lest it hide what was cut.
+// keepHead puts the head beside the record and into the store. Before the first time after a start, the head that is
+// there is compared, lest it hide what was cut.
 func (g *gateway) keepHead() error {
 	if err := g.record.KeepHead(); err != nil {
 		g.log.Warn("the record's head could not be put beside it", "err", err)
 	}
-	if g.unseen {
-		seen, err := g.storedHead()
-		if err != nil {
+	if !g.compared {
+		if err := g.compareHead(); err != nil {
 			return err
 		}
-		if seen != nil {
-			missing, err := g.record.Compare(*seen)
-			if err != nil {
-				return err
-			}
-			if missing != "" {
-				g.log.Error("the record: " + missing)
-			}
-		}
-		g.unseen = false
 	}
 	head := g.record.Head()
 	text, err := json.Marshal(head)

@@ -39,16 +39,6 @@ func parse(raw []byte) (l Line, err error) {
 	return l, err
 }
 
-// cut splits a line into what its MAC covers and the MAC, "" where it carries none. Its place is fixed, so no content
-// can pose as it.
-func cut(raw []byte) (body []byte, mac string) {
-	at := len(raw) - tailLen
-	if at < 0 || !bytes.HasPrefix(raw[at:], []byte(macOpen)) || !bytes.HasSuffix(raw, []byte(macClose)) {
-		return nil, ""
-	}
-	return raw[:at], string(raw[at+len(macOpen):][:macLen])
-}
-
 // key makes MACs. It is derived from the server's key, so that there is one key to keep.
 type key struct {
 	mu   sync.Mutex
@@ -74,10 +64,10 @@ func (k *key) mac(prev string, body []byte) string {
 }
 
 // wrote reports whether raw, a line without its newline, is one that the key's owner wrote behind the line with the MAC
-// prev.
+// prev. The MAC's place is fixed, so no content can pose as it.
 func (k *key) wrote(raw []byte, prev string) bool {
-	body, mac := cut(raw)
-	return mac != "" && stdhmac.Equal([]byte(mac), []byte(k.mac(prev, body)))
+	at := max(0, len(raw)-tailLen)
+	return stdhmac.Equal(raw[at:], []byte(macOpen+k.mac(prev, raw[:at])+macClose))
 }
 
 // Head names the last line of a chain, under a seal of the key. Kept apart from the record, it shows that lines were
@@ -149,19 +139,17 @@ func (c *chain) begin(raw []byte, number int) (*Begin, error) {
 // follow goes on to a line, if that is the next.
 func (c *chain) follow(raw []byte) (Line, error) {
 	l, err := parse(raw)
-	switch _, mac := cut(raw); {
+	switch {
 	case bytes.IndexByte(raw, 0) >= 0:
 		err = errors.New("holds NUL bytes: a write was interrupted by a power cut, or the file was overwritten")
 	case err != nil:
 		err = fmt.Errorf("is not valid: %w", err)
 	case l.Seq != c.last.Seq+1:
 		err = fmt.Errorf("is entry %d where %d belongs: lines were removed, moved or repeated", l.Seq, c.last.Seq+1)
-	case mac == "":
-		err = errors.New("was not written by the server: it carries no MAC")
 	case !c.wrote(raw, c.last.MAC):
 		err = errors.New("is not as the server wrote it, or the line before it is not: the MAC is wrong")
 	default:
-		c.last.Seq, c.last.MAC = l.Seq, mac
+		c.last.Seq, c.last.MAC = l.Seq, l.MAC
 	}
 	return l, err
 }

@@ -105,9 +105,16 @@ var (
 	errTooLong    = fmt.Errorf("is longer than %d bytes", MaxLine)
 )
 
-// lines are those of a file that begin at an offset or later, without their newlines. What stands behind the last
-// newline is a *[BadLine].
-func lines(path string, from int64) iter.Seq2[[]byte, error] {
+const blockSize = 64 << 10
+
+// placed is a line without its newline, and where it begins in its file.
+type placed struct {
+	raw []byte
+	at  int64
+}
+
+// lines are those of a file that begin at an offset or later. What stands behind the last newline is a *[BadLine].
+func lines(path string, from int64) iter.Seq2[placed, error] {
 	split := func(data []byte, atEOF bool) (int, []byte, error) {
 		i := bytes.IndexByte(data, '\n')
 		switch {
@@ -120,40 +127,6 @@ func lines(path string, from int64) iter.Seq2[[]byte, error] {
 		}
 		return 0, nil, nil
 	}
-	return func(yield func([]byte, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		s := bufio.NewScanner(io.NewSectionReader(f, max(0, from-1), math.MaxInt64-from))
-		s.Buffer(nil, MaxLine+1)
-		s.Split(split)
-		if from > 0 {
-			s.Scan() // to the next newline, which may be the byte before
-		}
-		for s.Scan() {
-			if !yield(s.Bytes(), nil) {
-				return
-			}
-		}
-		if s.Err() != nil {
-			yield(nil, s.Err())
-		}
-	}
-}
-
-const blockSize = 64 << 10
-
-// placed is a line and where it ends in its file.
-type placed struct {
-	raw []byte
-	end int64
-}
-
-// backward gives the whole lines of a file from the last to the first.
-func backward(path string) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -161,29 +134,47 @@ func backward(path string) iter.Seq2[placed, error] {
 			return
 		}
 		defer f.Close() //nolint:errcheck // it was only read
-		at, err := f.Seek(0, io.SeekEnd)
-		end := int64(-1)
-		var rest []byte // the end of a line that begins further up
-		for at > 0 && err == nil {
-			n := min(at, blockSize)
-			at -= n
-			block := make([]byte, n, n+int64(len(rest)))
-			if _, err = f.ReadAt(block, at); err != nil {
-				break
+		at := max(0, from-1)
+		s := bufio.NewScanner(io.NewSectionReader(f, at, math.MaxInt64-at))
+		s.Buffer(nil, MaxLine+1)
+		s.Split(split)
+		for s.Scan() {
+			if at >= from && !yield(placed{s.Bytes(), at}, nil) { // one that began before is not of it
+				return
 			}
-			block = append(block, rest...)
-			for i := bytes.LastIndexByte(block, '\n'); i >= 0; i = bytes.LastIndexByte(block, '\n') {
-				if end >= 0 && !yield(placed{block[i+1:], end}, nil) {
+			at += int64(len(s.Bytes())) + 1
+		}
+		if s.Err() != nil {
+			yield(placed{}, s.Err())
+		}
+	}
+}
+
+// backward gives the whole lines of a file from the last to the first.
+func backward(path string) iter.Seq2[placed, error] {
+	return func(yield func(placed, error) bool) {
+		info, err := os.Stat(path)
+		if err != nil {
+			yield(placed{}, err)
+			return
+		}
+		for from := info.Size() / blockSize * blockSize; from >= 0; from -= blockSize {
+			var block []placed
+			for l, err := range lines(path, from) {
+				if _, bad := errors.AsType[*BadLine](err); err != nil && !bad {
+					yield(placed{}, err)
 					return
 				}
-				end, block = at+int64(i)+1, block[:i]
+				if err != nil || l.at >= from+blockSize {
+					break
+				}
+				block = append(block, placed{bytes.Clone(l.raw), l.at})
 			}
-			if rest = block; len(rest) > MaxLine {
-				err = errTooLong
+			for _, l := range slices.Backward(block) {
+				if !yield(l, nil) {
+					return
+				}
 			}
-		}
-		if err != nil || end >= 0 {
-			yield(placed{rest, end}, err)
 		}
 	}
 }
@@ -222,13 +213,13 @@ func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[L
 				blocks = int(info.Size() / blockSize)
 			}
 			block := sort.Search(blocks, func(i int) bool { return !startsBefore(path, int64(i)*blockSize, at) })
-			for raw, err := range lines(path, int64(max(0, block-1))*blockSize) {
-				if err == nil && want != nil && !want(raw) {
+			for p, err := range lines(path, int64(max(0, block-1))*blockSize) {
+				if err == nil && want != nil && !want(p.raw) {
 					continue
 				}
 				var l Line
 				if err == nil {
-					if l, err = parse(raw); err != nil {
+					if l, err = parse(p.raw); err != nil {
 						err = &BadLine{File: path, Err: err}
 					}
 				}
@@ -245,11 +236,11 @@ func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[L
 
 // startsBefore reports whether the first line of a file that begins at an offset or later is from before a time.
 func startsBefore(path string, offset int64, at time.Time) (before bool) {
-	lines(path, offset)(func(raw []byte, err error) bool {
+	lines(path, offset)(func(p placed, err error) bool {
 		var l struct {
 			At time.Time `json:"at"`
 		}
-		before = err == nil && json.Unmarshal(raw, &l) == nil && l.At.Before(at)
+		before = err == nil && json.Unmarshal(p.raw, &l) == nil && l.At.Before(at)
 		return false
 	})
 	return before

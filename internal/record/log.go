@@ -70,10 +70,6 @@ type Options struct {
 	// Hide hides the secrets in all that an entry says besides its params, which are hidden already: names that
 	// clients chose are in it. It changes the texts in place. Nil: nothing is hidden.
 	Hide func(texts ...*string)
-
-	// Seen is the last head that was kept elsewhere; nil: there is none. If the record does not hold it, Open notes
-	// that in the record itself.
-	Seen *Head
 }
 
 // Rotation says when the record goes on in a new file. The zero Rotation is never.
@@ -88,6 +84,8 @@ type Log struct {
 	path    string   // without the number
 	lock    *os.File // the file of the head
 	repairs []string
+	opened  chain         // as it was found
+	lost    bool          // a repair tells what is missing
 	wake    chan struct{} // holds one while lines wait; closed to end the writer
 	ended   chan struct{} // closed when it has
 
@@ -196,16 +194,13 @@ func (l *Log) KeepHead() error {
 	return nil
 }
 
-// Compare holds the record against a head that was seen elsewhere, for a caller who could not learn of it before
-// Open. What is missing is noted in the record, and returned.
-func (l *Log) Compare(seen Head) (missing string, err error) {
-	l.mu.Lock()
-	missing = l.written.lacks(&seen)
-	l.mu.Unlock()
-	if missing != "" {
-		err = l.append(&Entry{Kind: KindRepair, Note: missing, Lost: &seen})
+// Compare holds the record, as it was opened, against the last head that was kept elsewhere; nil: there is none. What
+// is missing is noted in the record, and returned, unless Open found it.
+func (l *Log) Compare(seen *Head) (missing string, err error) {
+	if missing = l.opened.lacks(seen); missing == "" || l.lost {
+		return "", nil
 	}
-	return missing, err
+	return missing, l.append(&Entry{Kind: KindRepair, Note: missing, Lost: seen})
 }
 
 // SetRotation changes when the record goes on in a new file.

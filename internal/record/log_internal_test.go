@@ -130,6 +130,9 @@ func TestOpenRefuses(t *testing.T) {
 			rename(t, headName(p), p+".kept")
 			link(t, p+".kept", headName(p))
 		}, testOptions(), ErrNoFile},
+		"more than a line behind the last": {func(t *testing.T, p string) {
+			put(t, first(p), append(contents(t, first(p)), make([]byte, MaxLine+1)...))
+		}, testOptions(), ErrDamaged},
 		"another format": {func(t *testing.T, p string) {
 			put(t, first(p), bytes.Replace(contents(t, first(p)), []byte(`"format":4`), []byte(`"format":3`), 1))
 		}, testOptions(), ErrVersion},
@@ -247,11 +250,15 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 			path, o, want := newPath(t), testOptions(), tt.beside
 			_, head := written(t, path, o, "one", "two", "three")
 			tt.spoil(t, path)
-			if elsewhere {
-				o.Seen, want = &head, tt.elsewhere
-			}
 			l := mustOpen(t, path, o)
 			said := strings.Join(l.Repairs(), "; ")
+			if elsewhere {
+				missing, err := l.Compare(&head)
+				if err != nil {
+					t.Error(err)
+				}
+				said, want = said+missing, tt.elsewhere
+			}
 			if said == "" != (want == "") || !strings.Contains(said, want) {
 				t.Errorf("%s, elsewhere %v: %q", name, elsewhere, said)
 			}
@@ -266,7 +273,7 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 			if len(again.Repairs()) > 0 {
 				t.Errorf("%s: said again: %q", name, again.Repairs())
 			}
-			if missing, err := again.Compare(head); err != nil || missing != "" != (lost && name != "head forged") {
+			if missing, err := again.Compare(&head); err != nil || missing != "" != (lost && name != "head forged") {
 				t.Errorf("%s: compared later: %q, %v", name, missing, err)
 			}
 			mustClose(t, again)
@@ -316,7 +323,7 @@ func TestKeepRemovesTheOldestAndSaysSo(t *testing.T) {
 		t.Errorf("%d files, %+v", len(listed(t, path)), r)
 	}
 	remove(t, listed(t, path)[0])
-	if r, _ := verifies(t, path, nil); len(r.Losses) != 1 || !strings.Contains(r.Losses[0].Note, "are gone") {
+	if r, _ := verifies(t, path, nil); len(r.Losses) != 1 || !strings.Contains(r.Losses[0].Error(), "are gone") {
 		t.Errorf("a file that was removed by something else: %+v", r)
 	}
 }

@@ -99,6 +99,7 @@ func (w *writer) start() (err error) {
 	if err != nil {
 		return err
 	}
+	w.opened = w.chain
 	notes := w.compare()
 	if torn > 0 {
 		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn)})
@@ -125,7 +126,9 @@ func (w *writer) openLast(all []string) (torn int64, err error) {
 		}
 	}
 	torn = info.Size() - w.size
-	w.torn = torn > 0
+	if w.torn = torn > 0; err == nil && torn > MaxLine {
+		err = fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
+	}
 	return torn, err
 }
 
@@ -143,7 +146,7 @@ func (w *writer) findEnd(f *os.File) error {
 			break
 		}
 		if bytes.IndexByte(p.raw, 0) < 0 {
-			last, w.size = p.raw, p.end
+			last, w.size = p.raw, p.at+int64(len(p.raw))+1
 		}
 	}
 	start := make([]byte, min(w.info.Size(), 4096)) // a first line has some 300 bytes
@@ -158,12 +161,11 @@ func (w *writer) findEnd(f *os.File) error {
 		return err
 	}
 	if w.empty = before == nil; !w.empty {
-		l, err := parse(last)
+		l, err := parse(before)
 		if err != nil {
 			return ErrForged
 		}
-		_, mac := cut(before)
-		w.last.Seq, w.last.MAC = l.Seq-1, mac
+		w.last.Seq, w.last.MAC = l.Seq, l.MAC
 	}
 	if _, err := w.follow(last); err != nil {
 		return ErrForged
@@ -181,7 +183,7 @@ func onlyBegun(have []byte) error {
 	return nil
 }
 
-// compare holds the end of the record against the heads that were kept, beside it and elsewhere.
+// compare holds the end of the record against the head that was kept beside it.
 func (w *writer) compare() (notes []Entry) {
 	beside, err := HeadBeside(w.path)
 	switch {
@@ -193,10 +195,8 @@ func (w *writer) compare() (notes []Entry) {
 		const tail = "entries %d to %d came after the last head that was kept: the process did not stop in good order"
 		notes = []Entry{{Note: fmt.Sprintf(tail, beside.Seq+1, w.last.Seq)}}
 	}
-	for _, head := range []*Head{w.o.Seen, beside} {
-		if note := w.lacks(head); note != "" {
-			return append(notes, Entry{Note: note, Lost: head}) // one of them says it all
-		}
+	if note := w.lacks(beside); note != "" {
+		w.lost, notes = true, append(notes, Entry{Note: note, Lost: beside})
 	}
 	return notes
 }

@@ -26,18 +26,10 @@ type Report struct {
 	Repairs      int // notes about the end of the record; read them
 	First, Last  time.Time
 	HeadChecked  bool
-	Unfinished   bool   // the last line is: a write was interrupted, or is going on
-	Before       uint64 // entries before the first file, which is not looked at; 0: the chain begins in it
-	Removed      bool   // the record says that they were removed, as configured
-	Losses       []Loss // what was once seen of the record and is not in it
-}
-
-// Loss is a place where the record itself tells that it is not all there.
-type Loss struct {
-	File string
-	Line int
-	At   time.Time // when it was noticed
-	Note string
+	Unfinished   bool       // the last line is: a write was interrupted, or is going on
+	Before       uint64     // entries before the first file, which is not looked at; 0: the chain begins in it
+	Removed      bool       // the record says that they were removed, as configured
+	Losses       []*BadLine // what was once seen of the record and is not in it, and where that shows
 }
 
 // VerifyFiles reads a record's files, in the order of its chain. It names the first line that is not as it was
@@ -47,7 +39,7 @@ func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	c := checker{chain: chain{key: key}, removed: map[int]bool{}}
+	c := checker{chain: chain{key: key}}
 	if o.Head != nil && c.sealed(o.Head) {
 		c.head = o.Head
 	}
@@ -71,12 +63,12 @@ type checker struct {
 	began        int    // its number
 	path, before string // of the file that is being read, and the one before it
 	lines        int    // good ones in the file
-	removed      map[int]bool
+	removed      int    // the number of the last file that the record says was removed
 }
 
 func (c *checker) file(path string, last bool) error {
 	c.before, c.path, c.lines = c.path, path, 0
-	for raw, err := range lines(path, 0) {
+	for p, err := range lines(path, 0) {
 		bad, ok := errors.AsType[*BadLine](err)
 		switch {
 		case last && c.lines > 0 && errors.Is(err, errUnfinished):
@@ -84,7 +76,7 @@ func (c *checker) file(path string, last bool) error {
 		case ok:
 			err = c.bad("%w", bad.Err)
 		case err == nil:
-			err = c.line(raw)
+			err = c.line(p.raw)
 		}
 		if err != nil {
 			return err
@@ -97,11 +89,11 @@ func (c *checker) file(path string, last bool) error {
 }
 
 func (c *checker) bad(format string, args ...any) error {
-	return &BadLine{File: c.path, Line: c.lines + 1, Err: fmt.Errorf(format, args...)}
+	return &BadLine{c.path, c.lines + 1, fmt.Errorf(format, args...)}
 }
 
-func (c *checker) loss(file string, note string, args ...any) {
-	c.Losses = append(c.Losses, Loss{File: file, Line: 1, Note: fmt.Sprintf(note, args...)})
+func (c *checker) loss(file string, line int, format string, args ...any) {
+	c.Losses = append(c.Losses, &BadLine{file, line, fmt.Errorf(format, args...)})
 }
 
 func (c *checker) line(raw []byte) error {
@@ -134,7 +126,7 @@ func (c *checker) opening(raw []byte) error {
 	case c.Files == 0:
 		c.first, c.began, c.Before = c.path, b.File, c.last.Seq
 	case b.Chain != end.Chain:
-		c.loss(c.path, "another record begins here: the one before it goes to entry %d, in %s, and what came after "+
+		c.loss(c.path, 1, "another record begins here: the one before it goes to entry %d, in %s, and what came after "+
 			"that is not there", end.Seq, before)
 	case c.last.Seq > end.Seq:
 		return c.bad("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
@@ -153,33 +145,28 @@ func (c *checker) count(l *Line) {
 	if c.First.IsZero() {
 		c.First = l.At
 	}
-	c.removed[l.Removed] = true
-	switch {
-	case l.Kind == KindRepair:
-		c.Repairs++
-		if l.Lost == nil {
-			return
+	c.removed = max(c.removed, l.Removed)
+	switch l.Kind { //nolint:exhaustive // the log's own kinds
+	case KindBegin:
+	case KindRepair:
+		if c.Repairs++; l.Lost != nil {
+			c.loss(c.path, c.lines, "%s (noticed %s)", l.Note, l.At.Format("2006-01-02 15:04:05Z"))
 		}
-		// It says more than that another record began.
-		if n := len(c.Losses); n > 0 && c.Losses[n-1].File == c.path && c.Losses[n-1].Line == 1 {
-			c.Losses = c.Losses[:n-1]
-		}
-		c.Losses = append(c.Losses, Loss{File: c.path, Line: c.lines, At: l.At, Note: l.Note})
-	case l.Kind != KindBegin:
+	default:
 		c.Entries++
 	}
 }
 
 // end judges what no single line shows.
 func (c *checker) end(whole bool) error {
-	c.Removed = c.began > 1 && c.removed[c.began-1]
+	c.Removed = c.began > 1 && c.removed >= c.began-1
 	if note := c.lacks(c.head); note != "" && c.head.Chain == c.last.Chain {
 		return c.bad("%s", note)
 	} else if note != "" {
-		c.loss(c.path, "%s", note)
+		c.loss(c.path, c.lines, "%s", note)
 	}
 	if whole && c.began > 1 && !c.Removed {
-		c.loss(c.first, "is file %d of the record: those before it are gone, and the record does not say that they "+
+		c.loss(c.first, 1, "is file %d of the record: those before it are gone, and the record does not say that they "+
 			"were removed", c.began)
 	}
 	return nil
