@@ -59,10 +59,13 @@ func (b *builder) build() *Policy {
 	b.readTrust()
 	all := b.readScope("scope", c.Scope)
 	p := &Policy{strict: b.profile.strict, unknown: untrusted, from: b.from, guard: newGuard(c.Guard),
-		inside: b.inside, begins: b.commands(), gated: c.Taint.Secrets != SecretsOff, declared: b.readDeclared(),
+		inside: b.inside, begins: b.commands(), gated: c.Taint.Secrets != "off", declared: b.readDeclared(),
 		calls: b.limit("maxCalls", c.MaxCalls, defaultCalls), agents: map[string]*ruleset{}}
 	if u := c.Trust.UnknownSender; u != nil {
 		p.unknown = *u
+	}
+	if s := c.Taint.Secrets; s != "" && s != "ask" && s != "off" {
+		b.fail("taint.secrets", fmt.Sprintf("there is no %q here: use ask or off", s))
 	}
 	over := b.readLayer("", &layer{policy: b.profile.policy}, c.TaintPolicy, c.ToolOverrides)
 	iterations := b.limit("maxIterations", c.MaxIterations, defaultIterations)

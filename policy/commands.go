@@ -10,12 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
-// The params of tools that run commands. One that is in none of these lists may hold anything.
-var (
-	commandParams = setOf("command params")
-	idleParams    = setOf("idle params")
-)
-
 // mostCommands is how much of the commands of a call is read, in bytes. A longer one can do anything, and counts as
 // naming a place where secrets are kept and as reaching the network: it asks at every level.
 const mostCommands = 64 << 10
@@ -23,7 +17,17 @@ const mostCommands = 64 << 10
 // readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it
 // may take is known by that; in any other each text may be a command, and it can do anything.
 func (s *said) readCommand() (all *command.Line, plain bool) {
-	commands, list, left := []command.Line(nil), []string(nil), mostCommands
+	line, count, list, left := command.Line{}, 0, []string(nil), mostCommands
+	add := func(one command.Line) {
+		if count++; count == 1 {
+			line = one
+			return
+		}
+		line.Dir, line.Why = one.Dir, cmp.Or(line.Why, one.Why)
+		line.Commands, line.Words = append(line.Commands, one.Commands...), append(line.Words, one.Words...)
+		line.Paths = append(line.Paths, one.Paths...)
+		line.Network, line.Joined = line.Network || one.Network, line.Joined || one.Joined
+	}
 	plain = !slices.ContainsFunc(s.names, func(name string) bool {
 		key := plainKey(name)
 		return !commandParams[key] && !directoryParams[key] && !idleParams[key]
@@ -43,35 +47,19 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 		case !whole && (commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments"):
 			list = append(list, text)
 		default:
-			commands = append(commands, command.Read(text))
+			add(command.Read(text))
 		}
 	}
 	if list != nil {
-		commands = append(commands, command.Argv(list))
+		add(command.Argv(list))
 	}
 	s.long = left < 0
-	line := together(commands)
-	if plain = plain && len(commands) == 1 && !s.long; !plain {
+	if plain = plain && count == 1 && !s.long; !plain {
 		line.Effect, line.Install, line.Network = command.Anything, false, line.Network || s.long
 	}
 	s.base = s.start
 	s.in(&line)
 	return &line, plain
-}
-
-// together is what some commands do together.
-func together(commands []command.Line) (all command.Line) {
-	for i, b := range commands {
-		if i == 0 {
-			all = b
-			continue
-		}
-		all.Effect, all.Install, all.Dir, all.Why = command.Anything, false, b.Dir, cmp.Or(all.Why, b.Why)
-		all.Commands = slices.Concat(all.Commands, b.Commands)
-		all.Paths, all.Words = slices.Concat(all.Paths, b.Paths), slices.Concat(all.Words, b.Words)
-		all.Network, all.Joined = all.Network || b.Network, all.Joined || b.Joined
-	}
-	return all
 }
 
 // knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a
@@ -143,7 +131,9 @@ func (pl *Plan) agentAsks() string {
 }
 
 // beginnings are the beginnings of commands, by their programs, with the list that each is on.
-type beginnings map[string][]struct {
+type beginnings map[string][]beginning
+
+type beginning struct {
 	words []string
 	list  string
 }
@@ -151,10 +141,7 @@ type beginnings map[string][]struct {
 func (b beginnings) add(list string, entries []string) {
 	for _, e := range entries {
 		if words := strings.Fields(e); len(words) > 0 {
-			b[words[0]] = append(b[words[0]], struct {
-				words []string
-				list  string
-			}{words, list})
+			b[words[0]] = append(b[words[0]], beginning{words, list})
 		}
 	}
 }
@@ -198,11 +185,6 @@ func program(word string) string {
 	}
 	return strings.TrimSuffix(strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/"))), ".exe")
 }
-
-var (
-	settingsPaths     = setOf("settings")
-	settingsInCommand = setOf("settings in commands")
-)
 
 // turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names
 // where an agent reads which hooks it runs; or a command that names such a place, or starts an agent.

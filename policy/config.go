@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"fmt"
-
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -129,27 +127,9 @@ type Tool struct {
 type Taint struct {
 	// From is the level at which a sink needs a person. Nil means external, or untrusted under the profile permissive.
 	From *taint.Level `yaml:"from"`
-	// Secrets is what becomes of calls that leave the machine in a conversation that has read secrets. Empty means ask.
-	Secrets SecretsGate `yaml:"secrets"`
-}
-
-// SecretsGate says whether a conversation that has read secrets asks before anything leaves the machine.
-type SecretsGate string
-
-// What SecretsGate can be.
-const (
-	SecretsAsk SecretsGate = "ask"
-	SecretsOff SecretsGate = "off" // only what holds a secret asks
-)
-
-// UnmarshalText reads the word.
-func (g *SecretsGate) UnmarshalText(text []byte) error {
-	switch v := SecretsGate(text); v {
-	case SecretsAsk, SecretsOff:
-		*g = v
-		return nil
-	}
-	return fmt.Errorf("there is no %q here: use %s or %s", text, SecretsAsk, SecretsOff)
+	// Secrets is what becomes of calls that leave the machine in a conversation that has read secrets: ask, which is
+	// also what empty means, or off: then only what holds a secret asks.
+	Secrets string `yaml:"secrets"`
 }
 
 // Declared is one of the owner's policies, in the words of the agent-loop hooks proposal. It only tightens.

@@ -137,6 +137,9 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 // what makes no difference in a path, hide none.
 func (g *guard) inAll(text string, commands bool) *guarded {
 	text = strings.ToLower(strings.ReplaceAll(text, `\`, "/"))
+	if !strings.Contains(text, "/") {
+		return g.in(text, commands)
+	}
 	for strings.Contains(text, "//") || strings.Contains(text, "/./") {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "/./", "/"), "//", "/")
 	}

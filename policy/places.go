@@ -17,8 +17,6 @@ type ground struct {
 	start  string   // from where its relative paths are meant; "" where that is not known
 }
 
-var directoryParams = setOf("directory params")
-
 // groundOf finds where a call works: it starts in its directory param, else in the directory that the runtime reports
 // with the call, else in the workspace.
 func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
@@ -51,7 +49,9 @@ func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 	return g
 }
 
-func isUnseen(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) }
+func isUnseen(c rune) bool {
+	return unicode.IsControl(c) || c > unicode.MaxASCII && unicode.Is(unicode.Cf, c)
+}
 
 // in goes where a command works, which may begin with cd.
 func (g *ground) in(line *command.Line) {
@@ -137,7 +137,7 @@ func inHome(clean string) (rest string, ok bool) {
 	}
 	for _, home := range homes {
 		above, many := strings.CutSuffix(home, "*")
-		if len(clean) < len(above) || !strings.EqualFold(clean[:len(above)], above) {
+		if len(clean) < len(above) || clean[1]|' ' != above[1] || !strings.EqualFold(clean[:len(above)], above) {
 			continue
 		}
 		if rest = clean[len(above):]; many {
@@ -200,8 +200,6 @@ func (g *ground) belowWorkspace() string {
 	return g.start
 }
 
-var topDirectories = setOf("top directories")
-
 // leadsOut reports whether a word of a command may be a path that leads out of where the command starts.
 func leadsOut(word string) bool {
 	if strings.Contains(word, "://") {
@@ -215,14 +213,6 @@ func leadsOut(word string) bool {
 	top, _, _ := strings.Cut(strings.TrimLeft(name, "/"), "/")
 	return len(name) < len(word) || strings.HasPrefix(name, "/") && topDirectories[strings.ToLower(top)]
 }
-
-var (
-	secretNames   = patternsOf("secret names")
-	noSecretNames = patternsOf("no secret names")
-	noSecrets     = lists["no secrets below"]
-	secretPaths   = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
-	notes         = lists["notes"]
-)
 
 // isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern
 // character.
@@ -302,12 +292,7 @@ func (p *place) fromOthers() bool {
 	case !p.home:
 		return below(lower, "/var/mail") || below(lower, "/var/spool/mail")
 	}
-	for place := range othersWrote.names {
-		if below(p.rest, place) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lists["others wrote"], func(dir string) bool { return below(p.rest, dir) })
 }
 
 // What a secret is called that has no name of its own.
@@ -344,12 +329,13 @@ func (s *said) namedFiles(r *rule) (n named) {
 		switch {
 		case isAddress(p.name):
 		case p.isSecret():
-			return bounded(p.name, "")
+			return SourceLabel(p.name, "")
 		case reads && s.isAllOfHome(p.name):
 			return homeFiles
 		}
 		return ""
 	}
+	s.readFiles()
 	n.later = writes && len(s.files) == 0
 	for _, name := range s.files {
 		p := s.place(name)
@@ -386,7 +372,7 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 		isFile := hidden || strings.ContainsAny(word, `./~$\`) || othersWrote.names[strings.ToLower(word)]
 		here = here || !isFile
 		if n.secret == "" && !known && at.isSecret() {
-			n.secret = bounded(word, "")
+			n.secret = SourceLabel(word, "")
 		}
 		n.others = n.others || isFile && at.fromOthers()
 		n.settings = n.settings || g.isSettingsWord(word)
@@ -437,11 +423,11 @@ func (g *ground) secretOperand(line *command.Line) string {
 				continue
 			}
 			if g.isSecret(word) {
-				return bounded(word, "")
+				return SourceLabel(word, "")
 			}
 			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }) {
 				if len(part) < len(word) && g.isSecret(part) {
-					return bounded(part, "")
+					return SourceLabel(part, "")
 				}
 			}
 		}
@@ -449,25 +435,22 @@ func (g *ground) secretOperand(line *command.Line) string {
 	return ""
 }
 
-var fileParams = setOf("file params")
-
-// filesOf are the paths that a call names: in its params, or in the headers of a patch.
-func filesOf(tool string, args []argument) (out []string) {
-	for i := range args {
-		a := &args[i]
+// readFiles finds the paths that a call names: in its params, or in the headers of a patch.
+func (s *said) readFiles() {
+	for i := range s.args {
+		a := &s.args[i]
 		switch {
-		case tool == "apply_patch":
+		case s.Tool == "apply_patch":
 			for line := range strings.Lines(a.value) {
 				header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
 				if _, name, named := strings.Cut(header, ":"); found && named {
-					out = append(out, strings.TrimSpace(name))
+					s.files = append(s.files, strings.TrimSpace(name))
 				}
 			}
-		case fileParams[a.name] || a.name == "pattern" && tool == "glob" || strings.HasPrefix(a.value, "file:"):
-			out = append(out, a.value)
+		case fileParams[a.name] || a.name == "pattern" && s.Tool == "glob" || strings.HasPrefix(a.value, "file:"):
+			s.files = append(s.files, a.value)
 		}
 	}
-	return out
 }
 
 // isWorkspace reports whether a directory may be one project's. A home directory is none, wherever homes are, nor is

@@ -135,7 +135,7 @@ func (r Risk) Marks() bool {
 // Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned,
 // see [Plan.Strangers].
 func (pl *Plan) Risks(c *protocol.Call, view *View, stranger bool) (out []Risk) {
-	line, r, s, writes := &command.Line{}, pl.rule, read(c), pl.rule.writes
+	line, r, s, writes := &command.Line{}, pl.rule, pl.policy.read(c), pl.rule.writes
 	if pl.Line != nil {
 		line = pl.Line
 	}
@@ -171,7 +171,7 @@ func (pl *Plan) Strangers(c *protocol.Call, view *View) (out []string) {
 	if view.Origins == nil || !known {
 		return nil
 	}
-	for _, a := range read(c).args {
+	for _, a := range pl.policy.read(c).args {
 		top, from := topOf(a.path), view.Origins.At(a.path).From
 		isAddress := !strings.ContainsAny(a.value, " \n\t") &&
 			(strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))

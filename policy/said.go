@@ -18,7 +18,7 @@ type said struct {
 	ground // of the call, until its command is read; then of that
 
 	base     string   // where the call starts, before its command goes elsewhere
-	files    []string // that it names
+	files    []string // that it names, where it runs no command
 	args     []argument
 	names    []string // of the members at the top, as they are written
 	all      string   // each value, then each name, then the tool's, with a zero byte between them
@@ -37,15 +37,8 @@ type argument struct {
 
 // read reads the params of a call.
 func (p *Policy) read(c *protocol.Call) *said {
-	s := read(c)
-	s.Call, s.ground = c, p.groundOf(c, s.args)
-	s.files = filesOf(c.Tool, s.args)
-	return s
-}
-
-func read(c *protocol.Call) *said {
 	values, err := c.Values()
-	s := &said{readable: err == nil, args: make([]argument, 0, len(values))}
+	s := &said{Call: c, readable: err == nil, args: make([]argument, 0, len(values))}
 	var all strings.Builder
 	all.Grow(len(c.Params) + len(c.Sent) + 16)
 	keys := make([]byte, 0, 64)
@@ -71,7 +64,7 @@ func read(c *protocol.Call) *said {
 	}
 	all.Write(keys)
 	all.WriteString(c.Sent)
-	s.all = all.String()
+	s.all, s.ground = all.String(), p.groundOf(c, s.args)
 	return s
 }
 
@@ -120,17 +113,17 @@ var (
 // its host: what else is in it may be a password, a token or a message.
 func (s *said) label() string {
 	if v := s.top(hostParams...); v != "" {
-		return bounded(s.Tool, hostOf(v))
+		return SourceLabel(s.Tool, hostOf(v))
 	}
 	if v := s.top(pathParams...); v != "" && !strings.Contains(v, "://") {
-		return bounded(s.Tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
+		return SourceLabel(s.Tool, v[strings.LastIndexAny(strings.TrimRight(v, `/\`), `/\`)+1:])
 	}
 	for i := range s.args {
 		if strings.Contains(s.args[i].value, "://") {
-			return bounded(s.Tool, hostOf(s.args[i].value))
+			return SourceLabel(s.Tool, hostOf(s.args[i].value))
 		}
 	}
-	return bounded(s.Tool, "")
+	return SourceLabel(s.Tool, "")
 }
 
 // hostOf is the host of the first address in a text, or of the text itself.
@@ -149,8 +142,9 @@ func hostOf(text string) string {
 	return u.Hostname()
 }
 
-// bounded joins the words, shows what would not print, and keeps to the limit.
-func bounded(tool, hint string) string {
+// SourceLabel names what a tool returned, as a call's own label does: it joins the words, shows what would not print, and
+// keeps to the limit.
+func SourceLabel(tool, hint string) string {
 	s := strings.TrimSpace(tool + " " + hint[:min(len(hint), 4*maxLabel)])
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == ' ' || unicode.IsPrint(r) && r != utf8.RuneError {
@@ -164,9 +158,6 @@ func bounded(tool, hint string) string {
 	return string([]rune(s)[:maxLabel-1]) + "…"
 }
 
-// SourceLabel names what a tool returned, as a call's own label does.
-func SourceLabel(tool, origin string) string { return bounded(tool, origin) }
-
 // destructive finds the word of an action that can't be undone: tools name theirs channel-delete, role_remove or
 // removeParticipant. A word begins after what is no letter, or with a capital, and no small letter goes on with it.
 var destructive = func() *regexp.Regexp {
@@ -178,17 +169,8 @@ var destructive = func() *regexp.Regexp {
 // saysMore reports whether a text is more than what is said: a line of it begins with MEDIA:, after which OpenClaw
 // attaches a file, or it is a subject of more than one line, of which a mail program may take the second for a header.
 func saysMore(a argument) bool {
-	if a.name == "subject" && strings.ContainsAny(a.value, "\r\n") {
-		return true
-	}
-	for rest, found := a.value, true; found; {
-		var before string
-		before, rest, found = strings.Cut(rest, ":")
-		if n := len(before) - len("media"); found && n >= 0 && strings.EqualFold(before[n:], "media") {
-			return attachment.MatchString(a.value)
-		}
-	}
-	return false
+	return a.name == "subject" && strings.ContainsAny(a.value, "\r\n") ||
+		strings.Contains(strings.ToLower(a.value), "media:") && attachment.MatchString(a.value)
 }
 
 var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)

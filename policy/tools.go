@@ -217,6 +217,25 @@ var lists = func() map[string][]string {
 	return out
 }()
 
+// What the lists say: lists.txt explains them.
+var (
+	commandParams     = setOf("command params")
+	directoryParams   = setOf("directory params")
+	idleParams        = setOf("idle params")
+	fileParams        = setOf("file params")
+	addressParams     = setOf("address params")
+	topDirectories    = setOf("top directories")
+	settingsPaths     = setOf("settings")
+	settingsInCommand = setOf("settings in commands")
+	runsLater         = setOf("runs later")
+	othersWrote       = patternsOf("others wrote")
+	secretNames       = patternsOf("secret names")
+	noSecretNames     = patternsOf("no secret names")
+	noSecrets         = lists["no secrets below"]
+	notes             = lists["notes"]
+	secretPaths       = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
+)
+
 // setOf is a list, to be looked up.
 func setOf(name string) map[string]bool { return setOfWords(strings.Join(lists[name], "\n")) }
 
