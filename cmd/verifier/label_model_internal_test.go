@@ -54,10 +54,10 @@ func TestH554ADescriptionCannotUseTheModelToBecomeMilder(t *testing.T) {
 	if err != nil || len(model.Asked()) != 2 ||
 		!strings.Contains(
 			string(file),
-			"  get_forecast: {source: true, sink: true, destinations: [day], destructive: true} # ",
+			`  "get_forecast": {source: true, sink: true, destructive: true, destinations: ["day"]} # `,
 		) ||
-		!strings.Contains(string(file), "  send_note: {source: true, sink: true, destinations: [to]} # ") ||
-		!strings.Contains(said.String(), "the model thinks: it acts, it pays") {
+		!strings.Contains(string(file), `  "send_note": {source: true, sink: true, destinations: ["to"]} # `) ||
+		!strings.Contains(said.String(), "the model thinks: acts, pays") {
 		t.Errorf("%v, asked %d times\n%s\n%s", err, len(model.Asked()), file, said.String())
 	}
 	for _, asked := range model.Asked() {
