@@ -5,7 +5,9 @@
 package metrics
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +18,11 @@ import (
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/verifier"
+	"github.com/openclaw-verifier/verifier/internal/record"
 )
+
+// parts are those whose failure ends in a deny.
+var parts = []string{"store", "record"}
 
 // reflex is how fast an answer is too fast to have been read.
 const reflex = 2 * time.Second
@@ -27,10 +31,10 @@ const reflex = 2 * time.Second
 type Metrics struct {
 	registry *prometheus.Registry
 
-	decisions, answers, faults, audits, tokens, modelTokens *prometheus.CounterVec
-	asked, reflexes, undelivered, exhausted                 prometheus.Counter
-	deciding                                                *prometheus.HistogramVec
-	waiting, answering, auditing, modelTime                 prometheus.Histogram
+	decisions, answers, faults, audits, tokens *prometheus.CounterVec
+	asked, reflexes, undelivered, exhausted    prometheus.Counter
+	deciding                                   *prometheus.HistogramVec
+	waiting, answering, auditing               prometheus.Observer
 }
 
 // Gauges are read when someone looks.
@@ -60,12 +64,12 @@ func New(g Gauges) *Metrics {
 		"decision", "by", "mode", "class", "level")
 	m.deciding = times("decision_seconds", "Time to decide a call, without waiting for people.", []string{"decision"},
 		.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1, .5)
-	m.waiting = histogram(times("wait_seconds", "Time a call was held for a person.", nil,
-		1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600))
+	m.waiting = times("wait_seconds", "Time a call was held for a person.", nil,
+		1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600).WithLabelValues()
 	m.asked = count("prompts_total", "Questions put to people. Its rate per hour is how often the owner is asked.")
 	m.answers = counts("answers_total", "People's answers by what they said.", "answer")
-	m.answering = histogram(times("answer_seconds", "Time from putting a question to a person's answer.", nil,
-		.5, 1, 2, 4, 8, 15, 30, 60, 120, 300))
+	m.answering = times("answer_seconds", "Time from putting a question to a person's answer.", nil,
+		.5, 1, 2, 4, 8, 15, 30, 60, 120, 300).WithLabelValues()
 	m.reflexes = count("answers_under_two_seconds_total",
 		"Approvals given faster than one can read: the sign of a rubber stamp.")
 	m.undelivered = count("undelivered_total", "Cards that a channel could not send.")
@@ -74,15 +78,10 @@ func New(g Gauges) *Metrics {
 	m.faults = counts("faults_total", "Failures that ended in a deny, by part.", "part")
 	m.audits = counts("audits_total", "Questions to the auditor by what it said, and why it said nothing.",
 		"verdict", "cause")
-	m.auditing = histogram(times("audit_seconds", "Time the auditor took to answer.", nil,
-		.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20))
+	m.auditing = times("audit_seconds", "Time the auditor took to answer.", nil,
+		.05, .1, .2, .3, .5, .75, 1, 1.5, 2, 3, 5, 10, 20).WithLabelValues()
 	m.tokens = counts("audit_tokens_total", "Tokens that questions to the auditor and its answers took.", "direction")
-	m.modelTokens = counts("model_tokens_total",
-		"Tokens that the agents' models took, as their runtimes report them.", "kind")
-	m.modelTime = histogram(times("model_seconds",
-		"Time the agents' models took to answer, as their runtimes report it.", nil,
-		.1, .25, .5, 1, 2, 5, 10, 20, 30, 60, 120, 300))
-	for _, part := range []string{"store", "record"} {
+	for _, part := range parts {
 		m.faults.WithLabelValues(part)
 	}
 	for _, said := range []string{"allow", "deny", "expired"} {
@@ -103,22 +102,16 @@ func New(g Gauges) *Metrics {
 	return m
 }
 
-// histogram is the one of a vector without labels.
-func histogram(v *prometheus.HistogramVec) prometheus.Histogram {
-	h, _ := v.WithLabelValues().(prometheus.Histogram)
-	return h
-}
-
 // Decided counts a decision.
-func (m *Metrics) Decided(o verifier.Observation) {
-	decision := said(o.Allow)
-	m.decisions.WithLabelValues(decision, o.By, o.Mode, o.Class, o.Level).Inc()
-	m.deciding.WithLabelValues(decision).Observe((o.Took - o.Waited).Seconds())
-	if o.Waited > 0 {
-		m.waiting.Observe(o.Waited.Seconds())
+func (m *Metrics) Decided(e *record.Entry, class string, took time.Duration) {
+	m.decisions.WithLabelValues(e.Decision, cmp.Or(e.Error, e.By), e.Mode, class, e.Level).Inc()
+	waited := time.Duration(e.WaitedMs) * time.Millisecond
+	m.deciding.WithLabelValues(e.Decision).Observe((took - waited).Seconds())
+	if waited > 0 {
+		m.waiting.Observe(waited.Seconds())
 	}
-	if o.Fault != "" {
-		m.faults.WithLabelValues(o.Fault).Inc()
+	if slices.Contains(parts, e.Error) {
+		m.faults.WithLabelValues(e.Error).Inc()
 	}
 }
 
@@ -155,16 +148,6 @@ func (m *Metrics) Audited(o auditor.Observation) {
 	m.auditing.Observe(o.Took.Seconds())
 	m.tokens.WithLabelValues("input").Add(float64(max(o.Input, 0)))
 	m.tokens.WithLabelValues("output").Add(float64(max(o.Output, 0)))
-}
-
-// Used counts what a call of an agent's model took.
-func (m *Metrics) Used(t protocol.Tokens, took time.Duration) {
-	m.modelTokens.WithLabelValues("input").Add(float64(t.Input))
-	m.modelTokens.WithLabelValues("output").Add(float64(t.Output))
-	m.modelTokens.WithLabelValues("cached").Add(float64(t.Cached))
-	if took > 0 {
-		m.modelTime.Observe(took.Seconds())
-	}
 }
 
 // Handler serves them.

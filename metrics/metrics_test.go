@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/metrics"
-	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 func TestWhatHappensIsCounted(t *testing.T) {
 	m := metrics.New(metrics.Gauges{Open: func() float64 { return 3 }, Paused: func() float64 { return 2 }, Rejected: func() float64 { return 7 }})
-	m.Decided(verifier.Observation{Allow: true, By: "taintPolicy", Mode: "allow", Class: "sink", Level: "owner", Took: time.Millisecond})
-	m.Decided(verifier.Observation{By: "store", Fault: "store"})
+	m.Decided(&record.Entry{Decision: record.Allow, By: "taintPolicy", Mode: "allow", Level: "owner"}, "sink", time.Millisecond)
+	m.Decided(&record.Entry{Decision: record.Deny, Error: "store"}, "none", time.Millisecond)
 	m.Happened(approval.Event{Kind: approval.EventAsked})
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Allow: true, Took: time.Second})
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Allow: true, Took: time.Minute})
@@ -56,7 +56,10 @@ func TestEverySortOfDecisionIsCountedForItself(t *testing.T) {
 	for range counting {
 		all.Go(func() {
 			for i := range rules * times {
-				m.Decided(verifier.Observation{Allow: i%2 == 0, By: fmt.Sprint("rule ", i%rules), Mode: "allow", Class: "safe", Level: "local"})
+				m.Decided(&record.Entry{
+					Decision: []string{record.Allow, record.Deny}[i%2], By: fmt.Sprint("rule ", i%rules), Mode: "allow",
+					Level: "local",
+				}, "safe", time.Millisecond)
 			}
 		})
 	}

@@ -1,12 +1,15 @@
 // Package taint names how far content can be trusted and what that permits.
 //
-// There are six levels, from the agent's own configuration down to pages
-// written by strangers, and three modes. A level only ever gets worse: callers
-// combine levels with [Worse], and nothing here makes one better. The package
-// holds no state and knows no tool.
+// There are six levels, from the agent's own configuration down to pages written by strangers, and three modes. A level
+// only ever gets worse: callers combine levels with [Worse], and nothing here makes one better. The package holds no
+// state and knows no tool.
 package taint
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Level is the trust left in a conversation. Larger is worse.
 type Level uint8
@@ -47,12 +50,10 @@ func Worse(a, b Level) Level { return max(a, b) }
 
 // ParseLevel reads a level's name.
 func ParseLevel(name string) (Level, error) {
-	for i, n := range levelNames {
-		if n == name {
-			return Level(i), nil
-		}
+	if i := slices.Index(levelNames[:], name); i >= 0 {
+		return Level(i), nil
 	}
-	return Untrusted, fmt.Errorf("unknown trust level %q: use one of system, owner, local, shared, external, untrusted", name)
+	return Untrusted, fmt.Errorf("unknown trust level %q: use one of %s", name, strings.Join(levelNames[:], ", "))
 }
 
 // MarshalText writes the name.

@@ -1,6 +1,9 @@
 package taint
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Mode is what a level permits for a tool. Larger is stricter.
 type Mode uint8
@@ -27,10 +30,8 @@ func Stricter(a, b Mode) Mode { return max(a, b) }
 
 // ParseMode reads a mode's name.
 func ParseMode(name string) (Mode, error) {
-	for i, n := range modeNames {
-		if n == name {
-			return Mode(i), nil
-		}
+	if i := slices.Index(modeNames[:], name); i >= 0 {
+		return Mode(i), nil
 	}
 	return Restrict, fmt.Errorf("unknown mode %q: use allow, confirm or restrict", name)
 }
@@ -60,8 +61,8 @@ func Every(m Mode) (r Row) {
 	return r
 }
 
-// Closed is the row made monotone: never more permissive for less trusted
-// content. It also names the levels it had to tighten.
+// Closed is the row made monotone: never more permissive for less trusted content. It also names the levels it had to
+// tighten.
 func (r Row) Closed() (Row, []Level) {
 	var tightened []Level
 	for i := 1; i < Levels; i++ {

@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
-	"github.com/openclaw-verifier/verifier/policy"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -225,14 +224,16 @@ func (panicking) Append(record.Entry) error { panic("boom") }
 func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 	boom := func() { panic("boom") }
 	for name, edit := range map[string]func(*verifier.Options){
-		"the policy":   func(o *verifier.Options) { o.Policy = func() *policy.Policy { boom(); return nil } },
-		"the redactor": func(o *verifier.Options) { o.Redactor = func() *redact.Redactor { boom(); return nil } },
-		"the record":   func(o *verifier.Options) { o.Record = panicking{} },
+		"the terms": func(o *verifier.Options) { o.Terms = func() *verifier.Terms { boom(); return nil } },
+		"the keys": func(o *verifier.Options) {
+			o.Terms = terms(func(t *verifier.Terms) { t.Lineage = func(string) []lineage.Key { boom(); return nil } })
+		},
+		"the record": func(o *verifier.Options) { o.Record = panicking{} },
 		"the desk": func(o *verifier.Options) {
 			o.Desk = deskFunc(func(*approval.Request) (approval.Ruling, error) { boom(); return approval.Ruling{}, nil })
 		},
-		"visible":      func(o *verifier.Options) { o.Visible = func(*approval.Ask) bool { boom(); return true } },
-		"the observer": func(o *verifier.Options) { o.Observe = func(verifier.Observation) { boom() } },
+		"visible":     func(o *verifier.Options) { o.Visible = func(*approval.Ask) bool { boom(); return true } },
+		"the metrics": func(o *verifier.Options) { o.Observe = func(*record.Entry, string, time.Duration) { boom() } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -247,7 +248,7 @@ func TestAPanicAnywhereElseIsADenyToo(t *testing.T) {
 			if said := log.String(); !strings.Contains(said, "panic with a string") || strings.Contains(said, "boom") {
 				t.Errorf("the log says %s", said)
 			}
-			if name == "the policy" || name == "the redactor" {
+			if name == "the terms" {
 				a := r.v.Hear(t.Context(), told(t, protocol.BeforeResponseEmit, `{"content":"x"}`, owner("m")))
 				if a.Accepted || !a.Block || a.BlockReason == "" {
 					t.Errorf("an event: %+v", a)
@@ -289,10 +290,10 @@ func TestWhatCannotBeRecordedIsNotAllowed(t *testing.T) {
 
 func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 	const hold, most = 25 * time.Second, 120 * time.Second
-	var settings verifier.Settings
+	var now *verifier.Terms
 	got := time.Duration(-1)
 	r := newRig(t, func(o *verifier.Options) {
-		o.Settings = func() verifier.Settings { return settings }
+		o.Terms = func() *verifier.Terms { return now }
 		o.Desk = deskFunc(func(r *approval.Request) (approval.Ruling, error) {
 			got = r.Hold
 			return approval.Ruling{}, nil
@@ -312,12 +313,10 @@ func TestACallIsHeldAsLongAsItsCallerCanWait(t *testing.T) {
 		{`,"waitMs":124999`, hold, most, most - time.Millisecond},
 		{`,"waitMs":125001`, hold, most, most},
 		{`,"waitMs":999999999999`, hold, most, most},
-		{"", 0, 0, hold}, // the defaults
-		{`,"waitMs":600000`, 0, 0, 590 * time.Second},
 		{"", 200 * time.Second, most, most}, // no hold is longer than the longest
 		{`,"waitMs":60000`, time.Second, 10 * time.Second, 10 * time.Second},
 	} {
-		settings = verifier.Settings{Hold: row.hold, MaxHold: row.max}
+		now = terms(func(t *verifier.Terms) { t.Hold, t.MaxHold = row.hold, row.max })()
 		r.deny("nobody answered", call(t, "exec", ls, `"sessionKey":"agent:main:m"`+row.wait))
 		if got < 0 || got > row.want || got < row.want-time.Second { // it counts from when the call came
 			t.Errorf("hold %v, maxHold %v, context %q: held for %v, want %v", row.hold, row.max, row.wait, got, row.want)

@@ -140,7 +140,8 @@ func TestAPolicyTellsTheAgentOnlyItsReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRig(t, func(o *verifier.Options) {
-		o.Policy, o.Desk, o.Log = func() *policy.Policy { return rules }, deskFunc(saysYes), logTo(&log)
+		o.Terms = terms(func(t *verifier.Terms) { t.Policy = rules })
+		o.Desk, o.Log = deskFunc(saysYes), logTo(&log)
 	})
 	d := r.deny("blocked", call(t, "tts", `{}`, owner("policies")))
 	if !strings.HasSuffix(d.Reason, "): No speech here.") || strings.Contains(d.Reason, "secret-name") {

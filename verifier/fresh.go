@@ -42,12 +42,10 @@ func countsAs(f *store.Fresh, c *protocol.Call) string {
 	if id == "" || f.Count == 0 && f.Ended.IsZero() || !isRenewable(c) {
 		return id
 	}
-	began, known := f.Runs[c.Context.RunID]
-	switch {
-	case !known || c.Context.RunID == "":
-		return ""
+	if began, known := f.Runs[c.Context.RunID]; known {
+		return renewed(id, began)
 	}
-	return renewed(id, began)
+	return ""
 }
 
 const renewedMark = " #"
@@ -87,12 +85,11 @@ func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 		if f.Asked.IsZero() && f.Ended.IsZero() {
 			return false
 		}
-		soon := !f.Asked.IsZero() && t.Now.Sub(f.Asked) <= askedFor
-		same := x.SessionID != "" && e.NextSessionID == x.SessionID &&
-			(e.NextSessionKey == "" || e.NextSessionKey == x.SessionKey)
 		t.C.Changed()
+		soon := t.Now.Sub(f.Asked) <= askedFor
 		f.Asked, f.Ended, f.Session = time.Time{}, time.Time{}, ""
-		if soon && same && (e.Reason == "new" || e.Reason == "reset") {
+		if soon && x.SessionID != "" && e.NextSessionID == x.SessionID &&
+			(e.NextSessionKey == "" || e.NextSessionKey == x.SessionKey) && (e.Reason == "new" || e.Reason == "reset") {
 			f.Ended, f.Session = t.Now, x.SessionID
 		}
 	case protocol.ContextAssembled:
@@ -103,14 +100,14 @@ func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 
 // begins takes in that a run begins.
 func begins(t *store.Tx, e *protocol.Event) (anew bool) {
-	f, x := &t.C.Fresh, &e.Call.Context
-	who := sender(x)
-	if policy.Classify(&e.Call, taint.Untrusted).Level != taint.Owner || !isOwners(e) {
-		who = ""
+	f, x, who := &t.C.Fresh, &e.Call.Context, ""
+	foreign := func(s protocol.Source) bool { return !s.ByUser() }
+	if len(e.Sources) > 0 && !slices.ContainsFunc(e.Sources, foreign) &&
+		policy.Classify(&e.Call, taint.Untrusted).Level == taint.Owner {
+		who = sender(x)
 	}
 	_, begun := f.Runs[x.RunID]
-	// no owner whose /new could count
-	if x.RunID == "" || x.SessionID == "" || begun || len(f.Owners) == 0 && who == "" {
+	if x.RunID == "" || x.SessionID == "" || begun || len(f.Owners) == 0 && who == "" { // no /new could count
 		return false
 	}
 	t.C.Changed()
@@ -127,11 +124,6 @@ func begins(t *store.Tx, e *protocol.Event) (anew bool) {
 	}
 	f.Runs[x.RunID] = f.Count
 	return anew
-}
-
-// isOwners reports whether what the run was started with is the owner's own.
-func isOwners(e *protocol.Event) bool {
-	return len(e.Sources) > 0 && !slices.ContainsFunc(e.Sources, func(s protocol.Source) bool { return !s.ByUser() })
 }
 
 // isEmpty reports whether the context held nothing before the message that started the run: OpenClaw counts what it

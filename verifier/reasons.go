@@ -43,35 +43,36 @@ type denial struct{ kind, reason, footer string }
 
 func deny(kind, reason string) *denial { return &denial{kind: kind, reason: reason} }
 
-// restricted is why the policy never lets the call pass.
-func (e *evaluation) restricted() *denial {
-	if why := e.verdict.Reason; why != "" { // the owner's own words for the agent
-		return deny(e.verdict.Rule, NotPermitted+" (ref "+e.ref()+"): "+why)
+// restricted is why the policy never lets a call pass.
+func restricted(v *policy.Verdict, ref string) *denial {
+	reason := NotPermitted + " (ref " + ref + ")."
+	if v.Reason != "" { // the owner's own words for the agent
+		reason = NotPermitted + " (ref " + ref + "): " + v.Reason
 	}
-	return deny(e.verdict.Rule, NotPermitted+" (ref "+e.ref()+").")
+	return deny(v.Rule, reason)
 }
 
 // paused is why nothing but what is harmless passes.
-func (e *evaluation) paused() *denial {
+func (j *judged) paused() *denial {
 	const text = "The owner has paused the agent: only what is harmless passes."
-	e.verdict.Mode, e.verdict.Rule = taint.Restrict, "paused"
-	e.verdict.Why = append(e.verdict.Why, policy.Step{Rule: "paused", Text: text, Mode: taint.Restrict})
+	j.verdict.Mode, j.verdict.Rule = taint.Restrict, "paused"
+	j.verdict.Why = append(j.verdict.Why, policy.Step{Rule: "paused", Text: text, Mode: taint.Restrict})
 	return deny("paused", reasonPaused)
 }
 
 // ruledOut is why people have not let the call pass.
 func (e *evaluation) ruledOut() *denial {
-	switch r := &e.ruling; {
+	switch r, ref := &e.ruling, "(ref "+e.ref()+")"; {
 	case r.Denied && !r.ByPerson:
-		return deny("denied", "Not approved (ref "+e.ref()+"): "+r.Reason+".")
+		return deny("denied", "Not approved "+ref+": "+r.Reason+".")
 	case r.Denied && r.Reason == "":
-		return deny("denied", "Denied by the owner (ref "+e.ref()+").")
+		return deny("denied", "Denied by the owner "+ref+".")
 	case r.Denied:
-		return deny("denied", "Denied by the owner (ref "+e.ref()+"): "+r.Reason)
+		return deny("denied", "Denied by the owner "+ref+": "+r.Reason)
 	case r.Paused:
 		return e.paused()
 	case r.Stopped:
-		return deny("stopping", e.waiting())
+		return deny("stopping", waitingFor(e.ref()))
 	case r.Exhausted:
 		return deny("exhausted", reasonTooMany)
 	case r.Full:
@@ -79,14 +80,14 @@ func (e *evaluation) ruledOut() *denial {
 	case r.Late:
 		return deny("taken", reasonTaken)
 	case r.Silent:
-		return deny("unanswered", "The owner did not answer in time (ref "+e.ref()+"). Ask again after the user's "+
-			"next message, or in ten minutes.")
+		return deny("unanswered", "The owner did not answer in time "+ref+". Ask again after the user's next message, "+
+			"or in ten minutes.")
 	}
-	return deny("unanswered", e.waiting())
+	return deny("unanswered", waitingFor(e.ref()))
 }
 
-func (e *evaluation) waiting() string {
-	return "Owner approval required (ref " + e.ref() + "). Ask again after the owner approves."
+func waitingFor(ref string) string {
+	return "Owner approval required (ref " + ref + "). Ask again after the owner approves."
 }
 
 // ref is the short name by which the owner finds this decision in the record.
@@ -97,11 +98,10 @@ func (e *evaluation) ref() string {
 	return codes.Ref(e.call.Client + "\n" + e.call.RequestID)
 }
 
-// clip keeps a reason within what a client reads, in whole characters.
-func clip(s string) string {
-	r := []rune(s)
-	if len(r) <= maxReason {
-		return s
+// clip keeps a text within so many characters.
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
 	}
-	return string(r[:maxReason-1]) + "…"
+	return s
 }

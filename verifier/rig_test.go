@@ -82,7 +82,7 @@ var labs = map[string]func(t testing.TB) *lab{
 		if err := m.SetTime(at); err != nil {
 			t.Fatal(err)
 		}
-		b, err := redis.Open(m.URL, redis.Options{})
+		b, err := redis.Open(m.URL, redis.Options{Timeout: patient})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +122,19 @@ var shared = sync.OnceValues(func() (*policy.Policy, *redact.Redactor) {
 	return rules, redactor
 })
 
+// terms are the owner's, as edit changes them.
+func terms(edit func(*verifier.Terms)) func() *verifier.Terms {
+	rules, redactor := shared()
+	t := verifier.Terms{
+		Policy: rules, Redactor: redactor, Cards: redactor, Bodies: redactor, Hold: 25 * time.Second,
+		MaxHold: 590 * time.Second, Keep: 20 * time.Minute,
+	}
+	if edit != nil {
+		edit(&t)
+	}
+	return func() *verifier.Terms { return &t }
+}
+
 // kept keeps a backend open that several stores share.
 type kept struct{ store.Backend }
 
@@ -130,7 +143,6 @@ func (kept) Close() error { return nil }
 // start starts a process; edit may replace what its verifier depends on.
 func (l *lab) start(t testing.TB, edit func(*verifier.Options)) *process {
 	t.Helper()
-	rules, redactor := shared()
 	s, err := store.Open(context.Background(), store.Options{
 		Backend: kept{l.backend}, Key: serverKey, Clients: func() []string { return []string{client} }, File: l.file,
 		Wait: patient,
@@ -150,9 +162,8 @@ func (l *lab) start(t testing.TB, edit func(*verifier.Options)) *process {
 		t.Fatal(err)
 	}
 	o := verifier.Options{
-		Policy: func() *policy.Policy { return rules }, Redactor: func() *redact.Redactor { return redactor }, Store: s,
-		Record: &l.record, Desk: desk, Visible: seen, Key: serverKey, Log: slog.New(slog.NewTextHandler(t.Output(),
-			nil)),
+		Terms: terms(nil), Store: s, Record: &l.record, Desk: desk, Visible: seen, Key: serverKey,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if edit != nil {
 		edit(&o)

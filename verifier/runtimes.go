@@ -58,15 +58,13 @@ func (v *Verifier) Runtimes() []Runtime {
 }
 
 // greet takes in a hello. A new instance of a client's runtime replaces the old.
-func (v *Verifier) greet(e *protocol.Event) protocol.Answer {
+func (s *runtimes) greet(e *protocol.Event, t *Terms) protocol.Answer {
 	r := Runtime{Client: e.Call.Client, Hello: e.Hello, Last: time.Now()}
-	v.hide.redactor().Lines(&r.Name, &r.Version, &r.Instance, &r.FailMode, &r.Scope)
-	s := &v.runtimes
+	t.Redactor.Lines(&r.Name, &r.Version, &r.Instance, &r.FailMode, &r.Scope)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all = slices.DeleteFunc(s.all, func(o Runtime) bool {
-		return o.Client == r.Client && strings.EqualFold(o.Name,
-			r.Name)
+		return o.Client == r.Client && strings.EqualFold(o.Name, r.Name)
 	})
 	if len(s.all) >= mostRuntimes {
 		return Refused(e.Name, "Too many runtimes have said hello.")

@@ -1,65 +1,52 @@
 package verifier
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"slices"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
-	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/store"
-	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // A conversation's side document keeps fingerprints of what the user said and of what tools brought in, and no text. It
 // is read where a card is put up, or where something may leave the machine after secrets were read.
 
-// side is what was read of it.
-type side struct{ seen []lineage.Seen }
-
 // Bounds of what is kept and told.
 const (
-	mostSaid    = 48
-	mostBrought = 48
+	mostSeen    = 48        // texts of the user, and as many of others
 	mostOwn     = 128 << 10 // bytes of the owner's messages that a call is compared with
 	mostOrigins = 32        // told of one call
 	longestPath = 200       // characters of an argument's path
 )
 
-// readSide reads what was seen in the conversation, and traces the call's arguments to it.
-func (v *Verifier) readSide(t *store.Tx, e *evaluation) error {
-	if len(v.o.Lineage(e.call.Client)) == 0 {
+// keys are those under which a client fingerprints.
+func (t *Terms) keys(client string) []lineage.Key {
+	if t.Lineage == nil {
 		return nil
 	}
-	kept, err := t.Side()
-	if err != nil {
-		return err
+	return t.Lineage(client)
+}
+
+// readSide reads what was seen in the conversation, and traces the call's arguments to it.
+func (j *judged) readSide(t *store.Tx) {
+	if j.view.Origins == nil && len(j.terms.keys(j.call.Client)) > 0 {
+		side := t.Side()
+		j.seen = append(side.Said, side.Brought...)
+		j.trace()
 	}
-	e.side = &side{}
-	for _, list := range [][][]byte{kept.Said, kept.Brought} {
-		for _, text := range list {
-			var s lineage.Seen
-			if json.Unmarshal(text, &s) == nil {
-				e.side.seen = append(e.side.seen, s)
-			}
-		}
-	}
-	v.trace(e)
-	return nil
 }
 
 // trace looks where the arguments of the call came from. That stays unknown where no text is: "seen nowhere" of every
 // argument would say nothing.
-func (v *Verifier) trace(e *evaluation) {
-	keys := v.o.Lineage(e.call.Client)
-	if len(keys) == 0 || e.side == nil || e.view.Origins != nil {
+func (j *judged) trace() {
+	keys := j.terms.keys(j.call.Client)
+	if len(keys) == 0 {
 		return
 	}
-	seen, left := slices.Clip(e.side.seen), mostOwn
-	for _, text := range slices.Backward(e.call.OwnerMessages()) { // the newest first
+	seen, left := slices.Clip(j.seen), mostOwn
+	for _, text := range slices.Backward(j.call.OwnerMessages()) { // the newest first
 		if text = text[:min(len(text), left)]; text == "" {
 			continue
 		}
@@ -67,13 +54,13 @@ func (v *Verifier) trace(e *evaluation) {
 		user := lineage.Source{User: true}
 		seen = append(seen, lineage.Seen{Source: user, Fingerprints: keys[0].Extract(text)})
 	}
-	params, err := e.call.Values()
+	params, err := j.call.Values()
 	if err != nil || len(seen) == 0 {
 		return
 	}
 	origins, all := lineage.NewIndex(seen, keys...).Trace(params)
-	e.view.Origins = origins
-	e.view.Unread = !all && slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret })
+	j.view.Origins = origins
+	j.view.Unread = !all && slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret })
 }
 
 // originsOf are those that say something, the worst first, as many as anyone would read.
@@ -88,86 +75,32 @@ func originsOf(all lineage.Origins) (out []approval.Origin) {
 	})
 	out = out[:min(len(out), mostOrigins)]
 	for i := range out {
-		if r := []rune(out[i].Argument); len(r) > longestPath {
-			out[i].Argument = string(r[:longestPath]) + "…"
-		}
+		out[i].Argument = clip(out[i].Argument, longestPath)
 	}
 	return out
 }
 
-// seen is what an event tells of texts: what the user said, as the runtime attests, and what came from anywhere else.
-func (v *Verifier) seen(ctx context.Context, h *event) (said, brought [][]byte) {
-	for i := range h.event.Sources {
-		s := &h.event.Sources[i]
-		from := lineage.Source{
-			Tool: v.hide.toolName(s.Tool, s.Sent), Level: taint.Worse(h.sourceLevel(s), h.starter.Level),
-		}
-		switch {
-		case s.ByUser():
-			said = v.pack(ctx, said, lineage.Source{User: true}, s.Seen)
-			continue
-		case s.Kind == protocol.KindSystemPrompt:
-			continue
-		case s.Kind == protocol.KindUserMessage:
-			from.Tool = "a message of someone else"
-		case from.Tool == "":
-			from.Tool = "the history"
-		}
-		brought = v.pack(ctx, brought, from, s.Seen)
-	}
-	if r := &h.event.Returned; h.event.Name == protocol.AfterToolCall {
-		prints := r.Seen
-		if keys := v.o.Lineage(h.call.Client); len(prints) == 0 && r.Text != "" && len(keys) > 0 {
-			prints = keys[0].Extract(r.Text)
-		}
-		from := lineage.Source{
-			Tool: v.hide.toolName(r.Tool, r.Sent), Origin: r.Origin, Level: h.returned, Secret: h.holdsSecret,
-		}
-		brought = v.pack(ctx, brought, from, prints)
-	}
-	return said, brought
-}
-
-// pack writes what was seen, its names without secrets. A text that had nothing to fingerprint is left out.
-func (v *Verifier) pack(ctx context.Context, to [][]byte, from lineage.Source, prints lineage.Fingerprints) [][]byte {
-	if len(prints) == 0 {
-		return to
-	}
-	v.hide.redactor().Lines(&from.Tool, &from.Origin)
-	text, err := json.Marshal(lineage.Seen{Source: from, Fingerprints: prints})
-	if err != nil {
-		v.o.Log.WarnContext(ctx, "the fingerprints of a text could not be written", "err", err)
-		return to
-	}
-	return append(to, text)
-}
-
 // keepSeen adds to the side document. What the user said before starting anew is not asked for any more. A tool that
 // brings in a lot doesn't push out what the user said.
-func keepSeen(t *store.Tx, said, brought [][]byte, anew bool) error {
+func keepSeen(t *store.Tx, said, brought []lineage.Seen, anew bool) {
 	if len(said)+len(brought) == 0 && !anew {
-		return nil
+		return
 	}
-	kept, err := t.Side()
-	if err != nil {
-		return err
-	}
-	next := *kept
+	side := t.Side()
 	if anew {
-		next.Said = nil
+		side.Said = nil
 	}
-	next.Said = newest(next.Said, said, mostSaid)
-	next.Brought = newest(next.Brought, brought, mostBrought)
-	t.PutSide(&next)
-	return nil
+	side.Said, side.Brought = newest(side.Said, said), newest(side.Brought, brought)
+	t.PutSide(side)
 }
 
-// newest is a list with more at its end, without those that are there already, and no longer than most.
-func newest(list, more [][]byte, most int) [][]byte {
-	list = slices.Clone(list)
+// newest is a list with more at its end, without those that are there already, and not too long.
+func newest(list, more []lineage.Seen) []lineage.Seen {
 	for _, one := range more {
-		list = slices.DeleteFunc(list, func(old []byte) bool { return string(old) == string(one) })
+		list = slices.DeleteFunc(list, func(old lineage.Seen) bool {
+			return old.Source == one.Source && bytes.Equal(old.Fingerprints, one.Fingerprints)
+		})
 		list = append(list, one)
 	}
-	return list[max(0, len(list)-most):]
+	return list[max(0, len(list)-mostSeen):]
 }

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,43 +25,36 @@ type start struct {
 
 // nameOf is the conversation of a call. A spawned session without a key of its own is its parent's.
 func nameOf(c *protocol.Call) store.Name {
-	if c.Context.SessionKey == "" && c.Context.SpawnedBy != "" {
-		return store.Name{Client: c.Client, Key: c.Context.SpawnedBy}
-	}
-	return store.Name{Client: c.Client, Key: c.Context.SessionKey}
+	return store.Name{Client: c.Client, Key: cmp.Or(c.Context.SessionKey, c.Context.SpawnedBy)}
 }
 
 // enter finds where a call or an event of a run counts, and what the start of the run is worth: a person who wrote, the
 // session that spawned it, the job that it is of.
-func (v *Verifier) enter(t *store.Tx, c *protocol.Call, by policy.Initiator, birth taint.Level) (start, error) {
+func enter(t *store.Tx, c *protocol.Call, by policy.Initiator, birth taint.Level) start {
 	s, x := start{Initiator: by, birth: birth}, &c.Context
 	if s.Spawned && x.SpawnedBy != t.Own.Key {
-		if err := t.Join(store.Name{Client: c.Client, Key: x.SpawnedBy}, ""); err != nil {
-			return s, err
-		}
+		t.Join(store.Name{Client: c.Client, Key: x.SpawnedBy}, "")
 	}
 	s.conversation, s.id = t.C.Name, x.SessionID
-	switch s.child = t.C.Key != x.SessionKey; {
-	case s.child && policy.IsSubagent(x.SessionKey): // after the owner's /new it belongs to where its parent's run does
+	s.child = t.C.Key != x.SessionKey
+	switch subagent := policy.IsSubagent(x.SessionKey); {
+	case s.child && subagent: // after the owner's /new it belongs to where its parent's run does
 		s.sees = t.Under
-	case s.child:
-	default:
+	case !s.child:
 		s.id = countsAs(&t.C.Fresh, c)
 		forgotten := !t.C.Met(s.id) && len(t.C.Order) >= store.MostSessions
 		if !forgotten && !s.Resumed { // what was resumed may be in a context with another id
 			s.sees, s.raises = s.id, s.id
 		}
-	}
-	if isOrphan := s.Orphan || s.Unknown && policy.IsSubagent(x.SessionKey); isOrphan && !s.child {
-		s.secret = parentsSecrets
+		if s.Orphan || s.Unknown && subagent {
+			s.secret = parentsSecrets
+		}
 	}
 	if x.SecretsRead {
 		t.C.Expose("", returnedSecret)
 	}
-	if err := v.scheduled(t, c, &s); err != nil {
-		return s, err
-	}
-	return s, nil
+	scheduled(t, c, &s)
+	return s
 }
 
 // window is what a grant is bound to besides the agent: the session id, and for a spawned session its own key too,
@@ -90,19 +84,16 @@ const (
 // scheduled says what a run is worth that no person started: as much as the agent's jobs, which are worth as little as
 // the conversations that made or changed them. A run in a job's own session counts as the owner's where the scheduler
 // has reported that it started the job, and for the first run after that: a webhook's run has such a session too.
-func (v *Verifier) scheduled(t *store.Tx, c *protocol.Call, s *start) error {
+func scheduled(t *store.Tx, c *protocol.Call, s *start) {
 	job := policy.JobOf(c.Context.SessionKey)
 	if !s.System && (!s.Unknown || job == "" || c.Context.RunID == "") || c.Context.Trigger == "heartbeat" {
-		return nil
+		return
 	}
-	jobs, err := t.Other(store.Jobs(c.Client, c.Agent()))
-	if err != nil {
-		return err
-	}
+	jobs := t.Other(store.Jobs(c.Client, c.Agent()))
 	if run := "run " + c.Context.RunID; !s.System {
 		if _, known := jobs.Started[run]; !known {
 			if !jobs.TakeStart(job, t.Now) {
-				return nil
+				return
 			}
 			jobs.Start(run, t.Now)
 		}
@@ -114,48 +105,35 @@ func (v *Verifier) scheduled(t *store.Tx, c *protocol.Call, s *start) error {
 			s.Why = "a scheduled job comes from a conversation with outside content in it (ref " + jobs.Ref() + ")"
 		}
 	}
-	return nil
 }
 
 // reach carries a call's level to the other conversations that it touches, in the commit that allows it, and gives what
 // it brings in itself.
-func (v *Verifier) reach(t *store.Tx, e *evaluation) (raise taint.Level, secret string, err error) {
-	raise = e.plan.Raise
-	r, c := &e.plan.Reach, e.call
+func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
+	raise = j.plan.Raise
+	r, c := &j.plan.Reach, j.call
 	for _, key := range r.Reads {
-		from, err := t.Other(store.Name{Client: c.Client, Key: key})
-		if err != nil {
-			return taint.Untrusted, "", err
-		}
+		from := t.Other(store.Name{Client: c.Client, Key: key})
 		level := from.Worst()
 		if !from.Called && len(from.Levels) == 0 { // one that was never seen may hold anything
 			level = taint.Untrusted
 		}
 		raise = taint.Worse(raise, level)
-		if found := from.Secret(""); secret == "" {
-			secret = found
-		}
+		secret = cmp.Or(secret, from.Secret(""))
 		for _, tool := range from.Caution {
 			t.C.NeedsCaution(tool)
 		}
 	}
 	for _, key := range r.Sends {
-		to, err := t.Other(store.Name{Client: c.Client, Key: key})
-		if err != nil {
-			return taint.Untrusted, "", err
-		}
-		handOn(to, t, e.view.Level, e.view.Secret, "a message from another session")
+		handOn(t.Other(store.Name{Client: c.Client, Key: key}), t, j.view.Level, j.view.Secret, "a message from another session")
 	}
 	if r.Schedules && !r.Unchanged { // a job that runs as it is starts as what it is worth
 		for _, agent := range scheduledFor(c) {
-			jobs, err := t.Other(store.Jobs(c.Client, agent))
-			if err != nil {
-				return taint.Untrusted, "", err
-			}
-			jobs.Raise("", e.view.Level, "a conversation that scheduled or changed a job", t.Now)
+			jobs := t.Other(store.Jobs(c.Client, agent))
+			jobs.Raise("", j.view.Level, "a conversation that scheduled or changed a job", t.Now)
 		}
 	}
-	return raise, secret, nil
+	return raise, secret
 }
 
 // handOn makes a conversation that t.C writes to at least as bad, for all of its session ids.
@@ -185,35 +163,27 @@ func scheduledFor(c *protocol.Call) []string {
 // jobChanged takes in what the scheduler tells of a job: that it has started it, so that the first run after that is
 // known as the job's. The text of a tainted job comes into the session to which it is delivered: that is as bad before
 // the run.
-func jobChanged(t *store.Tx, e *protocol.Event) error {
+func jobChanged(t *store.Tx, e *protocol.Event) {
 	job, id := &e.Job, policy.JobID(e.Job.ID)
 	if id == "" || job.Action != "started" && job.Action != "finished" && job.Action != "removed" {
-		return nil
+		return
 	}
 	agent := e.Call.Agent()
-	jobs, err := t.Other(store.Jobs(e.Call.Client, agent))
-	if err != nil {
-		return err
-	}
+	jobs := t.Other(store.Jobs(e.Call.Client, agent))
 	if jobs.TakeStart(id, t.Now); job.Action != "started" {
-		return nil
+		return
 	}
 	if !job.Outside { // one whose text comes from outside starts nothing of the owner's
 		jobs.Start(id, t.Now)
 	}
 	if job.Target == "isolated" {
-		return nil
+		return
 	}
 	target := store.Name{Client: e.Call.Client, Key: "agent:" + agent + ":main"}
 	if key, ok := strings.CutPrefix(job.Target, "session:"); ok {
 		target.Key = protocol.CanonicalKey(key)
 	}
-	into, err := t.Other(target)
-	if err != nil {
-		return err
-	}
 	if floor := jobs.Worst(); floor >= taint.Shared {
-		into.Raise("", floor, "a scheduled job that comes from a conversation with outside content", t.Now)
+		t.Other(target).Raise("", floor, "a scheduled job that comes from a conversation with outside content", t.Now)
 	}
-	return nil
 }

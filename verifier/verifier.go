@@ -52,54 +52,39 @@ type Desk interface {
 	Tell(ctx context.Context, text string)
 }
 
-// Settings are what the owner may change while calls are being decided.
-type Settings struct {
-	Hold    time.Duration // how long a call is held for a person unless the caller says; 0 means 25 s
-	MaxHold time.Duration // the longest it is held; 0 means 590 s
-	Keep    time.Duration // how long a request is remembered; 0 means what a 5 min tolerance needs
+// Terms are what the owner may change while calls are being decided.
+type Terms struct {
+	Policy   *policy.Policy
+	Redactor *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
+	Cards    *redact.Redactor // of what people read: it may show file bodies
+	Bodies   *redact.Redactor // of what the auditor reads: it shows file bodies
+	Auditor  *auditor.Auditor // the second model; nil: there is none
+	// under which a client fingerprints; nil: where arguments came from is unknown
+	Lineage func(client string) []lineage.Key
+	Hold    time.Duration // how long a call is held for a person unless the caller says
+	MaxHold time.Duration // the longest it is held
+	Keep    time.Duration // how long a request is remembered
 	Names   bool          // record only the names of params
 }
 
 // Options are what a Verifier needs.
 type Options struct {
-	Policy   func() *policy.Policy   // the policy now; one call sees one policy
-	Redactor func() *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
-	Cards    func() *redact.Redactor // of what people read: it may show file bodies; nil means Redactor
-	Bodies   func() *redact.Redactor // of what the auditor reads: it shows file bodies; nil means Redactor
-	Store    *store.Store
-	Record   Recorder
-	Desk     Desk
-	// a card shows all of the call; what it doesn't show gets no lasting grant
-	Visible func(*approval.Ask) bool
-	// under which a client fingerprints; nil: where arguments came from is unknown
-	Lineage func(client string) []lineage.Key
+	Terms   func() *Terms // those in force now; what they hold is not changed any more
+	Store   *store.Store
+	Record  Recorder
+	Desk    Desk
+	Visible func(*approval.Ask) bool // a card shows all of the call; what it doesn't show gets no lasting grant
 	// draws the graph of a turn, for policies that want it in the record; nil: none is drawn
-	Graph    func(ctx context.Context, turn string) (*provenance.Graph, error)
-	Key      hmac.Key                // the server key
-	Settings func() Settings         // those in force now; nil means the defaults
-	Auditor  func() *auditor.Auditor // the second model in force now; nil: there is none
-	Log      *slog.Logger            // nil discards
-	Observe  func(Observation)       // called for every decision; may be nil
-	// called with what each call of the agent's model took; may be nil
-	Used func(protocol.Tokens, time.Duration)
-}
-
-// Observation is a decision in words that can be counted: each member has few values.
-type Observation struct {
-	Allow  bool
-	By     string // the rule, a grant, a person; or why not
-	Mode   string
-	Class  string // of the tool
-	Level  string
-	Took   time.Duration
-	Waited time.Duration // for a person
-	Fault  string        // the part that failed, if one did: store or record
+	Graph func(ctx context.Context, turn string) (*provenance.Graph, error)
+	Key   hmac.Key     // the server key
+	Log   *slog.Logger // nil discards
+	// counts a decision, by the entry that the record has of it, the class of the tool, and what it took; may be nil
+	Observe func(e *record.Entry, class string, took time.Duration)
 }
 
 // Verifier decides calls. It is safe for concurrent use.
 type Verifier struct {
-	o        *Options
-	hide     *hiding
+	o        Options
 	runs     runs
 	turns    provenance.Turns
 	runtimes runtimes
@@ -107,35 +92,14 @@ type Verifier struct {
 
 // New makes a Verifier.
 func New(o Options) (*Verifier, error) {
-	if o.Policy == nil || o.Redactor == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
-		return nil, errors.New("verifier: policy, redactor, store, record, desk and visible are all needed")
+	if o.Terms == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
+		return nil, errors.New("verifier: terms, store, record, desk and visible are all needed")
 	}
 	if len(o.Key) < 32 {
 		return nil, errors.New("verifier: the server key must be at least 32 bytes")
 	}
-	if o.Cards == nil {
-		o.Cards = o.Redactor
-	}
-	if o.Bodies == nil {
-		o.Bodies = o.Redactor
-	}
-	if o.Settings == nil {
-		o.Settings = func() Settings { return Settings{} }
-	}
-	if o.Auditor == nil {
-		o.Auditor = func() *auditor.Auditor { return nil }
-	}
-	if o.Lineage == nil {
-		o.Lineage = func(string) []lineage.Key { return nil }
-	}
-	if o.Observe == nil {
-		o.Observe = func(Observation) {}
-	}
-	if o.Used == nil {
-		o.Used = func(protocol.Tokens, time.Duration) {}
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Verifier{o: &o, hide: &hiding{o: &o}}, nil
+	return &Verifier{o: o}, nil
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -149,34 +113,40 @@ type Decision struct {
 
 // Verify decides one call, and may wait for people. It returns no error: every error is a deny.
 func (v *Verifier) Verify(ctx context.Context, c *protocol.Call) Decision {
-	return v.verify(ctx, c, (*policy.Policy).Plan)
+	return v.within(ctx, c, false, (*evaluation).decide)
 }
 
 // Notice takes in a call that the runtime will not ask about: no person is asked and nothing is denied, but what it
 // brings in is raised and recorded before the answer. It goes the way of any call, under a plan that lets it pass.
 func (v *Verifier) Notice(ctx context.Context, c *protocol.Call) protocol.Answer {
-	if d := v.verify(ctx, c, (*policy.Policy).Notice); !d.Allow {
+	if d := v.within(ctx, c, true, (*evaluation).decide); !d.Allow {
 		return Refused(protocol.BeforeToolCall, d.Reason)
 	}
 	return protocol.Answer{Accepted: true}
 }
 
-// verify decides a call by a plan that one policy makes. A panic is a deny.
-func (v *Verifier) verify(ctx context.Context, c *protocol.Call, planner planner) (d Decision) {
-	e := v.begin(c, planner)
-	defer func() {
-		if p := recover(); p != nil {
-			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", text.Panic(p))
-			d = v.crashed(ctx, e)
-		}
-	}()
-	return v.decide(ctx, e)
-}
-
 // Reject denies a call that is authentic but can't be judged: malformed, or out of its time. c may hold whatever could
 // be read of it.
 func (v *Verifier) Reject(ctx context.Context, c *protocol.Call, kind, reason string) Decision {
-	e := v.begin(c, nil)
-	v.hide.keys(c)
-	return v.refuse(ctx, e, deny(kind, reason))
+	return v.within(ctx, c, false, func(e *evaluation, ctx context.Context) Decision {
+		return e.refuse(ctx, deny(kind, reason))
+	})
+}
+
+// within answers a call under the terms that are in force now, even if the config is reloaded meanwhile. A panic is a
+// deny.
+func (v *Verifier) within(
+	ctx context.Context, c *protocol.Call, notice bool, answer func(*evaluation, context.Context) Decision,
+) (d Decision) {
+	e := &evaluation{}
+	e.planned = planned{v: v, call: c, notice: notice, began: time.Now()}
+	defer func() {
+		if p := recover(); p != nil {
+			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", text.Panic(p))
+			d = e.crashed(ctx)
+		}
+	}()
+	e.terms = v.o.Terms()
+	c.Context.HideKeys(func(sent string) string { return v.key(e.terms, sent) })
+	return answer(e, ctx)
 }

@@ -27,8 +27,8 @@ func (g *gateway) auditorOf(c *config.Config, model auditor.Model) (*auditor.Aud
 	}
 	a := &c.Caution.Auditor
 	caution := auditor.NewCaution(c.Caution.Defaults, c.CautionTools())
-	if before := g.live.Load(); before != nil && before.auditor != nil {
-		caution.Adopt(before.auditor.Caution())
+	if before := g.live.Load(); before != nil && before.Auditor != nil {
+		caution.Adopt(before.Auditor.Caution())
 	}
 	return auditor.New(auditor.Options{
 		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(),

@@ -17,8 +17,6 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
-	"github.com/openclaw-verifier/verifier/internal/auditor"
-	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/metrics"
@@ -26,7 +24,6 @@ import (
 	"github.com/openclaw-verifier/verifier/passkey"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/push"
-	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/server"
 	"github.com/openclaw-verifier/verifier/verifier"
 	"github.com/openclaw-verifier/verifier/web"
@@ -59,15 +56,11 @@ type gateway struct {
 
 // live is what a reload replaces, all at once.
 type live struct {
-	config   *config.Config   // what it was made from
-	cert     *tls.Certificate // nil without TLS
-	auth     *server.Auth
-	policy   *policy.Policy
-	redactor *redact.Redactor
-	cards    *redact.Redactor // the same, but it shows file bodies if the owner wants cards to
-	bodies   *redact.Redactor // the same, but it shows file bodies
-	auditor  *auditor.Auditor // nil: there is no auditor
-	proxies  []netip.Prefix
+	config *config.Config   // what it was made from
+	cert   *tls.Certificate // nil without TLS
+	auth   *server.Auth
+	verifier.Terms
+	proxies []netip.Prefix
 }
 
 // setup is what a gateway is made from.
@@ -177,11 +170,11 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	}
 	desk, err := approval.NewDesk(approval.Options{
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
-		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().policy.Strict() },
+		Inbox: true, Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().Policy.Strict() },
 		Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
-			shown := g.live.Load().bodies.Params(a.Tool, params)
+			shown := g.live.Load().Bodies.Params(a.Tool, params)
 			return shown.Params, shown.Hidden()
 		},
 	})
@@ -190,13 +183,8 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	}
 	g.desk = desk
 	return verifier.New(verifier.Options{
-		Policy: func() *policy.Policy { return g.live.Load().policy }, Redactor: func() *redact.Redactor { return g.live.Load().redactor },
-		Cards: func() *redact.Redactor { return g.live.Load().cards }, Bodies: func() *redact.Redactor { return g.live.Load().bodies },
-		Store: g.store, Record: g.record, Desk: g.desk, Visible: visible, Key: key, Graph: g.draw,
-		Settings: func() verifier.Settings { return settings(g.live.Load().config) },
-		Auditor:  func() *auditor.Auditor { return g.live.Load().auditor },
-		Log:      s.log, Observe: g.metrics.Decided, Used: g.metrics.Used,
-		Lineage: func(client string) []lineage.Key { return g.live.Load().auth.Lineage(client) },
+		Terms: func() *verifier.Terms { return &g.live.Load().Terms }, Store: g.store, Record: g.record, Desk: g.desk,
+		Visible: visible, Key: key, Graph: g.draw, Log: s.log, Observe: g.metrics.Decided,
 	})
 }
 
@@ -222,14 +210,6 @@ func terms(c *config.Config) approval.Terms {
 		People: c.People(),
 		Agents: c.AskedFor(),
 		Names:  c.Audit.Params == config.ParamsNames,
-	}
-}
-
-// settings are what a decision takes from a config.
-func settings(c *config.Config) verifier.Settings {
-	return verifier.Settings{
-		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
-		Names: c.Audit.Params == config.ParamsNames,
 	}
 }
 
@@ -316,7 +296,7 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 		checks = append(checks, server.Check{Name: "loss", Informational: true, Err: errors.New("the store has lost " +
 			"what it knew: conversations are untrusted until the next start with --accept-loss")})
 	}
-	if auditor := g.live.Load().auditor; auditor != nil { // without it calls are asked or denied: see its failMode
+	if auditor := g.live.Load().Auditor; auditor != nil { // without it calls are asked or denied: see its failMode
 		checks = append(checks, server.Check{Name: "auditor", Err: auditor.Err(), Informational: true})
 	}
 	return append(checks, g.channelHealth()...)
@@ -324,7 +304,7 @@ func (g *gateway) health(ctx context.Context) []server.Check {
 
 // hide is what may be kept of what a person wrote.
 func (g *gateway) hide(s string) string {
-	g.live.Load().redactor.Lines(&s)
+	g.live.Load().Redactor.Lines(&s)
 	return s
 }
 

@@ -25,7 +25,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 	log, err := record.Open(path, record.Options{
 		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Rotation: rotation(c),
 		Patience: record.DefaultPatience,
-		Hide:     func(texts ...*string) { g.live.Load().redactor.Lines(texts...) },
+		Hide:     func(texts ...*string) { g.live.Load().Redactor.Lines(texts...) },
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/openclaw-verifier/verifier/config"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/verifier"
 )
 
 // prepare makes what a config says of secrets, certificate, policy and
@@ -51,7 +52,11 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if err != nil {
 		return nil, err
 	}
-	next := &live{config: c, auth: auth, policy: rules, redactor: redactor, cards: cards, bodies: bodies, auditor: auditor, proxies: c.Proxies()}
+	next := &live{config: c, auth: auth, proxies: c.Proxies(), Terms: verifier.Terms{
+		Policy: rules, Redactor: redactor, Cards: cards, Bodies: bodies, Auditor: auditor, Lineage: auth.Lineage,
+		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
+		Names: c.Audit.Params == config.ParamsNames,
+	}}
 	if c.TLS.Set() {
 		next.cert, err = c.TLS.Load()
 	}

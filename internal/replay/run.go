@@ -35,10 +35,12 @@ var Key = hmac.Key("replayed: nothing of this is ever served")
 // Run plays the sessions and reports.
 func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	p := &player{o: o, owner: &owner{plays: map[string]*played{}}}
+	terms := &verifier.Terms{
+		Policy: o.Policy, Redactor: o.Redactor, Cards: o.Redactor, Bodies: o.Redactor, Keep: time.Hour, Names: true,
+	}
 	v, err := verifier.New(verifier.Options{
-		Policy: func() *policy.Policy { return o.Policy }, Redactor: func() *redact.Redactor { return o.Redactor },
-		Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible, Key: Key,
-		Settings: func() verifier.Settings { return verifier.Settings{Names: true} },
+		Terms: func() *verifier.Terms { return terms }, Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible,
+		Key: Key,
 	})
 	if err != nil {
 		return Report{}, err

@@ -65,10 +65,7 @@ func (t *Tx) PutCard(c *Card) error {
 	if was != nil && was.Closed == card.Closed && was.Until.Equal(card.Until) {
 		return nil
 	}
-	conv, err := t.Other(c.Conversation)
-	if err != nil {
-		return err
-	}
+	conv := t.Other(c.Conversation)
 	conv.Changed()
 	conv.Open = slices.DeleteFunc(conv.Open, func(o OpenCard) bool { return o.ID == c.ID })
 	if c.Until.After(t.Now) {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/hmac"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 )
 
 // Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
@@ -112,10 +113,10 @@ type Always struct {
 }
 
 // Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought
-// in. What they hold is the caller's.
+// in, oldest first.
 type Side struct {
-	Said    [][]byte `json:"said,omitzero"`
-	Brought [][]byte `json:"brought,omitzero"`
+	Said    []lineage.Seen `json:"said,omitzero"`
+	Brought []lineage.Seen `json:"brought,omitzero"`
 }
 
 // Store is safe for concurrent use, and any number of processes may share a backend.

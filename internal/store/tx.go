@@ -209,29 +209,33 @@ func those[T any](list []T, count func(*T) bool) []T {
 }
 
 // Other is another conversation of the client, or its root where it has one. What changes in it is written in the same
-// commit.
-func (t *Tx) Other(n Name) (*Conversation, error) {
+// commit. Where it can't be read, Update fails.
+func (t *Tx) Other(n Name) *Conversation {
 	c, err := t.conversation(n, false)
 	if err == nil {
 		c, _, err = t.rootOf(c)
 	}
-	return c, err
+	if err != nil {
+		t.failed = err
+		return &Conversation{Name: n}
+	}
+	return c
 }
 
 // Join makes Own share the trust of the parent's root, under one of its session ids: both are then as bad as the worse
 // of them. It changes nothing where Own has a root, but that a session id becomes known before the first call.
-func (t *Tx) Join(parent Name, under string) error {
+func (t *Tx) Join(parent Name, under string) {
 	own := t.convs[0]
 	if own.Root != nil {
 		if !own.Called && own.Under == "" && under != "" {
 			own.Changed()
 			own.Under, t.Under = under, under
 		}
-		return nil
+		return
 	}
-	root, err := t.Other(parent)
-	if err != nil || root == own {
-		return err
+	root := t.Other(parent)
+	if root == own {
+		return
 	}
 	root.Changed() // so that it is there from now on
 	if level := own.Worst(); level > root.Level(under) {
@@ -249,7 +253,6 @@ func (t *Tx) Join(parent Name, under string) error {
 	name := root.Name
 	own.Root, own.Under = &name, under
 	t.C, t.Under = root, under
-	return nil
 }
 
 // finish says what is written of the conversations.
@@ -369,15 +372,14 @@ func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
 	return true, nil
 }
 
-// Side is what questions of the conversation need beside it.
-func (t *Tx) Side() (*Side, error) {
-	found, err := get[Side](t, sideKey(t.C.Name))
-	if err != nil || found == nil {
-		return &Side{}, err
+// Side is what questions of the conversation need beside it, to be changed and put back. Where it can't be read, Update
+// fails.
+func (t *Tx) Side() *Side {
+	found, _ := get[Side](t, sideKey(t.C.Name))
+	if found == nil {
+		return &Side{}
 	}
-	side := *found
-	side.Said, side.Brought = slices.Clone(side.Said), slices.Clone(side.Brought)
-	return &side, nil
+	return &Side{slices.Clone(found.Said), slices.Clone(found.Brought)}
 }
 
 // PutSide replaces it.

@@ -96,7 +96,7 @@ func model(b *bench) {
 			}
 		case 9:
 			if step == 300 || step > 300 && roots["c"] == "c" {
-				b.must(s.Update(b.ctx, conv("c"), func(t *store.Tx) error { return t.Join(conv("a"), "s1") }))
+				b.must(s.Update(b.ctx, conv("c"), func(t *store.Tx) error { t.Join(conv("a"), "s1"); return nil }))
 				join(convs["a"], convs["c"])
 				roots["c"] = "a"
 			}

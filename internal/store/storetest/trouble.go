@@ -135,7 +135,7 @@ func vanished(b *bench) {
 	s := b.store()
 	b.raise(s, conv("a"), "", taint.Owner)
 	b.raise(s, conv("b"), "", taint.Owner)
-	b.must(s.Update(b.ctx, conv("child"), func(t *store.Tx) error { return t.Join(conv("b"), "") }))
+	b.must(s.Update(b.ctx, conv("child"), func(t *store.Tx) error { t.Join(conv("b"), ""); return nil }))
 	b.must(b.Restore(b.ctx, nil, func(key string) bool {
 		return strings.HasSuffix(key, conv("a").Hash()) || strings.HasSuffix(key, conv("b").Hash())
 	}))
