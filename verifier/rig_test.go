@@ -151,7 +151,7 @@ func (l *lab) start(t testing.TB, edit func(*verifier.Options)) *process {
 		t.Fatal(err)
 	}
 	desk, err := approval.NewDesk(approval.Options{
-		Key: serverKey, Store: s, Record: &l.record, Inbox: true, Poll: 20 * time.Millisecond,
+		Key: serverKey, Store: s, Record: &l.record, Poll: 20 * time.Millisecond,
 		Visible: seen, Detailed: seen,
 		Terms: approval.Terms{
 			Config: approval.Config{MaxPromptsPerHour: 1000},

@@ -161,7 +161,7 @@ func newRig(t testing.TB, edit func(*web.Options)) *rig {
 		t.Fatal(err)
 	}
 	r.desk, err = approval.NewDesk(approval.Options{
-		Key: key, Store: s, Record: r.record, Inbox: true,
+		Key: key, Store: s, Record: r.record,
 		Visible: func(a *approval.Ask) bool {
 			all, _ := channels.FullyVisible(a)
 			return all

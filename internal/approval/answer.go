@@ -145,7 +145,7 @@ func (an *answers) count(ctx context.Context, person string, c *Card, a *Answer)
 
 // gives adds the grant that goes with an allowed card, and says what people might not expect of their yes.
 func (an *answers) gives(t *store.Tx, c *Card) (said string, err error) {
-	g, days := c.grant(&an.o), c.scope().Days > 0
+	g, days := an.o.grant(c), c.scope().Days > 0
 	switch {
 	case g == nil:
 	case days:

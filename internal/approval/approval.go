@@ -52,7 +52,6 @@ type Options struct {
 	Key      hmac.Key // the server key: codes, buttons and tickets come from it
 	Store    *store.Store
 	Record   Recorder
-	Inbox    bool               // people can look at the waiting cards by themselves (terminal, page)
 	Channels map[string]Channel // by name
 	Visible  func(*Ask) bool    // whether a card shows all of a call; nil: none does, and no single tap on it allows
 	Detailed func(*Ask) bool    // whether the details show all of a call; nil: they never do

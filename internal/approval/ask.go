@@ -66,7 +66,9 @@ func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error)
 	if as.ctx.Err() != nil {
 		return Ruling{}, ErrStopped
 	}
-	if err := as.canAsk(&r.Ask); err != nil {
+	bound := r.Ask
+	as.terms().bind(&bound)
+	if err := as.canAsk(&bound); err != nil {
 		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
 	w, began := newWaiter(r), time.Now()
@@ -75,8 +77,11 @@ func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error)
 	defer func() { ruling.Waited = time.Since(began) }()
 	// A caller that leaves now leaves the question behind, for one retry.
 	p, err := as.put(context.WithoutCancel(ctx), w, hold.C)
-	if err != nil || p.said != nil {
-		return p.ruling(), err
+	if err != nil {
+		return Ruling{}, err
+	}
+	if p.said != nil {
+		return *p.said, nil
 	}
 	w.card = p.id
 	done := as.waiters.add(w, p.id)
@@ -93,31 +98,12 @@ func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error)
 	return as.wait(ctx, w, hold.C)
 }
 
-// canAsk is CanAsk for one question: enough of the people it goes to may allow it.
-func (as *asker) canAsk(a *Ask) error {
-	if err := as.CanAsk(); err != nil {
-		return err
-	}
-	t, bound := as.terms(), *a
-	if t.bind(&bound); !t.enough(&bound) {
-		return errors.New("fewer people may allow this call than must")
-	}
-	return nil
-}
-
 // placed is what became of a question.
 type placed struct {
 	id     string
 	card   *Card    // where it is new
 	said   *Ruling  // where it was answered before, or can't be put
 	others []string // cards that have to close first
-}
-
-func (p *placed) ruling() Ruling {
-	if p.said == nil {
-		return Ruling{}
-	}
-	return *p.said
 }
 
 // put finds a place for a question, and waits for one where there is none.
@@ -230,9 +216,7 @@ func (as *asker) tellExhausted(ctx context.Context, agent string) {
 	}
 	text := fmt.Sprintf("%s has asked %d questions within an hour. What needs you is denied until the hour is over; "+
 		"`.resume` lets it ask again before that.", whom(as.o.Hide(agent)), as.terms().MaxPromptsPerHour)
-	as.note(ctx, record.Entry{Kind: record.KindPause, Agent: agent, Note: text})
-	as.o.Log.WarnContext(ctx, text)
-	as.Tell(ctx, text)
+	as.warn(ctx, record.Entry{Kind: record.KindPause, Agent: agent, Note: text}, text)
 }
 
 // showing is how long a card may take to reach someone: a moment even where all of the caller's time is gone, for
@@ -310,7 +294,10 @@ func (c *Card) ruling(now time.Time) Ruling {
 	case Allowed:
 		out.Yes = true
 	case Denied:
-		out.Denied, out.Reason, out.ByPerson = true, c.reason(), c.names(false) != ""
+		out.Denied, out.ByPerson = true, c.names(false) != ""
+		if no := c.Denial(); no != nil {
+			out.Reason = no.Reason
+		}
 	case Expired:
 		out.Silent = true
 	}

@@ -180,16 +180,12 @@ func (s Scope) String() string {
 	return "once"
 }
 
-// narrower is the scope that grants less.
+// narrower is the scope that grants less, of two that were limited.
 func narrower(a, b Scope) Scope {
 	if !a.Lasting() || !b.Lasting() || (a.Days > 0) != (b.Days > 0) {
 		return Scope{}
 	}
-	s := Scope{max(a.Target, b.Target), a.Turn || b.Turn, min(a.Minutes, b.Minutes), min(a.Days, b.Days)}
-	if s.Minutes == 0 { // a turn without a limit of its own
-		s.Minutes = max(a.Minutes, b.Minutes)
-	}
-	return s
+	return Scope{max(a.Target, b.Target), a.Turn || b.Turn, min(a.Minutes, b.Minutes), min(a.Days, b.Days)}
 }
 
 // Name is a name that the client chose, such as the agent's, as people may read it. The name itself may hold a
@@ -200,9 +196,6 @@ func (a *Ask) Name(s string) string {
 	}
 	return a.hide(s)
 }
-
-// Every reports whether a longer yes to a command may cover others of its tool.
-func (a *Ask) Every() bool { return a.Shell && !a.Network && a.grantable() }
 
 // grantable reports whether a longer yes may cover the call at all.
 func (a *Ask) grantable() bool {
@@ -218,7 +211,7 @@ func (a *Ask) Bound(s Scope) Scope {
 	case !s.Lasting():
 		return Scope{}
 	case s.Target != AnyCall || s.Days > 0:
-	case a.Shell && !a.Every():
+	case a.Shell && (a.Network || !a.grantable()):
 		s.Target = Exactly
 	case a.Shell:
 	case a.Same != "":
@@ -289,16 +282,12 @@ func (c *Card) Minutes() int {
 	return tapMinutes
 }
 
-// TypedTool is what `.approve` names: the tool, or "all" where its name can't be typed.
+// TypedTool is what `.approve` names: the tool, or "all" where its name can't go into a line that people copy, perhaps
+// into a shell by mistake.
 func (c *Card) TypedTool() string {
-	if Typeable(c.Ask.Tool) {
-		return c.Ask.Tool
+	const plain = "abcdefghijklmnopqrstuvwxyz0123456789_-.:/"
+	if tool := c.Ask.Tool; tool != "" && len(tool) <= 40 && strings.Trim(tool, plain) == "" {
+		return tool
 	}
 	return "all"
-}
-
-// Typeable reports whether a tool's name can go into a line that people copy, perhaps into a shell by mistake.
-func Typeable(tool string) bool {
-	const plain = "abcdefghijklmnopqrstuvwxyz0123456789_-.:/"
-	return tool != "" && len(tool) <= 40 && strings.Trim(tool, plain) == ""
 }

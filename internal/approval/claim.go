@@ -23,12 +23,12 @@ func (d *Desk) Claim(t *store.Tx, a *Ask, request string, heard *Ruling) (said R
 		case err != nil:
 			return Ruling{}, false, err
 		}
-		return c.use(t, request)
+		return use(t, c, request)
 	}
 	all, err := d.about(t, a.Digest)
 	for _, c := range slices.Backward(all) {
 		if said, answered := d.says(t, c, a); said.Yes {
-			return c.use(t, request)
+			return use(t, c, request)
 		} else if answered {
 			return said, false, nil
 		}
@@ -37,7 +37,7 @@ func (d *Desk) Claim(t *store.Tx, a *Ask, request string, heard *Ruling) (said R
 }
 
 // use puts the card back as used by a request.
-func (c *Card) use(t *store.Tx, request string) (Ruling, bool, error) {
+func use(t *store.Tx, c *Card, request string) (Ruling, bool, error) {
 	said := c.ruling(t.Now)
 	said.Yes, c.Used = true, request
 	err := c.put(t)

@@ -81,7 +81,7 @@ func (r *rig) openStore(b store.Backend) *store.Store {
 func (r *rig) open(edit func(*approval.Options)) *approval.Desk {
 	r.Helper()
 	o := approval.Options{
-		Key: key, Store: r.store, Record: r.ledger, Channels: map[string]approval.Channel{"chat": r.chat}, Inbox: true,
+		Key: key, Store: r.store, Record: r.ledger, Channels: map[string]approval.Channel{"chat": r.chat},
 		Visible:  func(a *approval.Ask) bool { return a.Hidden == 0 },
 		Detailed: func(a *approval.Ask) bool { return a.Hidden == 0 },
 		Terms: approval.Terms{People: []approval.Person{{Name: "alice", IDs: []string{alice}}, {Name: "bob",

@@ -62,7 +62,7 @@ func (a *Ask) targeted(target string) bool {
 }
 
 // grant is the lasting consent that an allowed card gives; nil: it gives none.
-func (c *Card) grant(o *Options) *store.Grant {
+func (o *Options) grant(c *Card) *store.Grant {
 	a, s := &c.Ask, c.Ask.Bound(c.scope())
 	if !s.Lasting() || !a.grantable() {
 		return nil

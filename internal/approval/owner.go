@@ -50,9 +50,7 @@ func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.",
 		whom(ps.o.Hide(agent)), person, via)
-	ps.note(ctx, spoken(record.KindPause, person, via, agent))
-	ps.o.Log.WarnContext(ctx, text)
-	ps.Tell(ctx, text)
+	ps.warn(ctx, spoken(record.KindPause, person, via, agent), text)
 	return replied(text), nil
 }
 

@@ -3,8 +3,9 @@ package approval
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
-	"strings"
+	"sync"
 )
 
 // Prober is a [Channel] that can say whether it works without showing anything to anyone.
@@ -33,38 +34,30 @@ type Probed struct {
 
 // Probe asks every channel how it is doing, for an approver. With send it also shows a card on each that asks
 // nothing.
-func (c *core) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
-	if !c.Lists(id) {
+func (as *asker) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
+	if !as.Lists(id) {
 		return nil, ErrNotApprover
 	}
-	found := make(chan Probed, len(c.o.Channels))
-	for name, ch := range c.o.Channels {
-		c.runFor(ctx, func(ctx context.Context) {
-			p := Probed{Channel: name, Err: errProbe}
-			defer func() { found <- p }() // whatever happens in the channel
-			p = c.probe(ctx, name, ch, send)
+	names := slices.Sorted(maps.Keys(as.o.Channels))
+	out := make([]Probed, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Add(1)
+		out[i] = Probed{Channel: name, Err: errors.New("the channel failed over the question; the log says where")}
+		as.runFor(ctx, func(context.Context) {
+			defer all.Done() // whatever happens in the channel
+			out[i] = as.probe(ctx, name, send)
 		})
 	}
-	out := make([]Probed, 0, len(c.o.Channels))
-	for range c.o.Channels {
-		select {
-		case p := <-found:
-			out = append(out, p)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	slices.SortFunc(out, func(a, b Probed) int { return strings.Compare(a.Channel, b.Channel) })
-	return out, nil
+	all.Wait()
+	return out, ctx.Err()
 }
 
-var errProbe = errors.New("the channel failed over the question; the log says where")
-
-func (c *core) probe(ctx context.Context, name string, ch Channel, send bool) Probed {
+func (as *asker) probe(ctx context.Context, name string, send bool) Probed {
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 	defer cancel()
-	p := Probed{Channel: name}
-	if err, stopped := c.deaf.Load(name); stopped {
+	p, ch := Probed{Channel: name}, as.o.Channels[name]
+	if err, stopped := as.deaf.Load(name); stopped {
 		p.ListenErr, _ = err.(error)
 	}
 	if prober, ok := ch.(Prober); ok {

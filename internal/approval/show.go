@@ -88,15 +88,15 @@ func (sh *shows) deliver(ctx context.Context, c *Card, w *waiter) bool {
 	return false
 }
 
-// channels are the names of those that a card goes to. The inbox counts only where no chat gets the card: people who
-// expect a message don't look there.
+// channels are the names of those that a card goes to. That people can look at what waits by themselves counts only
+// where no chat gets the card: who expects a message doesn't look.
 func (sh *shows) channels(c *Card) (names []string, inbox bool) {
 	names = slices.Clone(c.Ask.Channels)
 	listed := slices.Contains(names, Terminal)
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(sh.o.Channels))
 	}
-	inbox = sh.o.Inbox && (listed || !slices.ContainsFunc(names, func(n string) bool { return n != Terminal }))
+	inbox = listed || !slices.ContainsFunc(names, func(n string) bool { return n != Terminal })
 	if sh.o.Channels[Terminal] == nil { // there is no screen to print on
 		names = slices.DeleteFunc(names, func(n string) bool { return n == Terminal })
 	}
@@ -189,7 +189,7 @@ func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant f
 	}
 	for _, c := range taken {
 		e := entryFor(record.KindAnswer, c)
-		e.Note = "withdrawn: " + c.reason()
+		e.Note = "withdrawn: " + why
 		sh.note(ctx, e)
 		sh.waiters.wake(c.ID)
 		sh.runFor(ctx, func(ctx context.Context) { sh.showCopies(ctx, c) })
@@ -226,7 +226,13 @@ func (sh *shows) showCopy(ctx context.Context, id string, at Copy) {
 	if err == nil {
 		o := c.outcome(now)
 		if o.State == Open && sh.ctx.Err() != nil {
-			o.Text = c.stopped()
+			o.Text = "The gateway has stopped and the call was denied. "
+			if c.Ask.Unseen {
+				o.Text += "If the agent makes it again, you are asked again."
+			} else {
+				o.Text += "If it is approved before " + c.Ask.Until.Format(time.TimeOnly) +
+					" UTC, one identical retry still passes."
+			}
 		}
 		err = ch.Settle(ctx, at.Ref, c, o)
 	}
@@ -245,6 +251,13 @@ func (c *core) patience(ctx context.Context) (context.Context, context.CancelFun
 		unhook()
 		cancel()
 	}
+}
+
+// warn records something, logs it and shows it on every channel.
+func (c *core) warn(ctx context.Context, e record.Entry, text string) {
+	c.note(ctx, e)
+	c.o.Log.WarnContext(ctx, text)
+	c.Tell(ctx, text)
 }
 
 // Tell shows a notice on every channel.

@@ -70,21 +70,13 @@ func (c *Card) withdraw(why string, now time.Time) {
 	c.settle(Denied, now)
 }
 
-// Denial is the first no; nil if there is none.
+// Denial is the first no; nil if there is none. The agent reads its reason: neither a code nor a secret is in it, not
+// even if the owner typed it, see [answers.count].
 func (c *Card) Denial() *Vote {
 	if at := slices.IndexFunc(c.Votes, func(v Vote) bool { return !v.Allow }); at >= 0 {
 		return &c.Votes[at]
 	}
 	return nil
-}
-
-// reason is what the deny tells the agent. Neither the code nor a secret is in it, not even if the owner typed it:
-// see [answers.count].
-func (c *Card) reason() string {
-	if no := c.Denial(); no != nil {
-		return no.Reason
-	}
-	return ""
 }
 
 // last is the last vote.
@@ -168,8 +160,8 @@ func (o *Outcome) Delivered(ctx context.Context, failed error) {
 func (c *Card) outcome(now time.Time) Outcome {
 	last := c.last()
 	o := Outcome{State: c.at(now), At: last.At, Via: last.Via, Scope: c.scope(), By: c.names(true), Card: c}
-	if o.State == Denied {
-		o.Reason, o.By = c.reason(), c.names(false)
+	if no := c.Denial(); o.State == Denied && no != nil {
+		o.Reason, o.By = no.Reason, c.names(false)
 	}
 	tool := quote(c.Ask.Tool)
 	switch {
@@ -187,16 +179,6 @@ func (c *Card) outcome(now time.Time) Outcome {
 		o.Text = tool + " expired without an answer. Nothing was approved."
 	}
 	return o
-}
-
-// stopped says that the gateway stops before the card's time is up.
-func (c *Card) stopped() string {
-	const denied = "The gateway has stopped and the call was denied. "
-	if c.Ask.Unseen {
-		return denied + "If the agent makes it again, you are asked again."
-	}
-	return denied + "If it is approved before " + c.Ask.Until.Format(time.TimeOnly) +
-		" UTC, one identical retry still passes."
 }
 
 // tooLate says that an answer changed nothing, since the card was settled before.

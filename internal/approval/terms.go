@@ -97,15 +97,20 @@ func (c *core) MayAnswer(id string, k *Card) bool {
 }
 
 // CanAsk says why no one could answer a card; nil: someone could.
-func (c *core) CanAsk() error {
-	t := c.terms()
-	if len(t.people) == 0 {
+func (c *core) CanAsk() error { return c.canAsk(&Ask{Approvals: c.terms().Approvals}) }
+
+// canAsk is CanAsk for one question: enough of the people it goes to may allow it.
+func (c *core) canAsk(a *Ask) error {
+	able := make(map[string]bool)
+	for _, name := range c.terms().people {
+		if a.admits(name) {
+			able[name] = true
+		}
+	}
+	switch {
+	case len(c.terms().people) == 0:
 		return errors.New("no person may approve: the approver list is empty")
-	}
-	if !c.o.Inbox && len(c.o.Channels) == 0 {
-		return errors.New("there is no way to ask: no channel and no owner token")
-	}
-	if !t.enough(&Ask{Approvals: t.Approvals}) {
+	case len(able) < max(a.Approvals, 1):
 		return errors.New("fewer people may approve than approvals are needed")
 	}
 	return nil
@@ -149,17 +154,6 @@ func (t *terms) nameStarter(a *Ask) {
 	if platform != "" && len(platform) <= 20 && strings.Trim(platform, "abcdefghijklmnopqrstuvwxyz-_") == "" {
 		a.Started += " (" + platform + ":" + a.Name(who) + ")"
 	}
-}
-
-// enough reports whether as many people are listed as the question needs.
-func (t *terms) enough(a *Ask) bool {
-	able := make(map[string]bool)
-	for _, name := range t.people {
-		if a.admits(name) {
-			able[name] = true
-		}
-	}
-	return len(able) >= max(a.Approvals, 1)
 }
 
 // lapsed reports a yes that no longer counts, since the id that it was given with is no longer that person's.

@@ -133,7 +133,10 @@ func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *
 			c = nil
 			n, err = wrong(true)
 			if err == nil && n == maxTries {
-				an.lock(ctx, person, a.Via, ttl)
+				text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
+					person, maxTries, a.Via, person, ttl.Minutes())
+				by := []record.Person{{Name: person, Via: a.Via}}
+				an.warn(ctx, record.Entry{Kind: record.KindLock, People: by, Note: text}, text)
 			}
 		}
 	}
@@ -162,14 +165,6 @@ func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *
 	return an.count(ctx, person, c, &vote)
 }
 
-func (an *answers) lock(ctx context.Context, person, via string, ttl time.Duration) {
-	text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
-		person, maxTries, via, person, ttl.Minutes())
-	an.note(ctx, record.Entry{Kind: record.KindLock, People: []record.Person{{Name: person, Via: via}}, Note: text})
-	an.o.Log.WarnContext(ctx, "typed answers are locked", "person", person, "via", via)
-	an.Tell(ctx, text)
-}
-
 // approveAll allows the open cards of a conversation that were delivered to the person in an earlier second than they
 // wrote, so that none is among them that came meanwhile. Where there are several it skips those that have to be
 // looked at one by one, and names them.
@@ -183,7 +178,7 @@ func (an *answers) approveAll(ctx context.Context, person string, named *Card, a
 	}
 	open = slices.DeleteFunc(open, func(c *Card) bool {
 		return c.ID != named.ID && (c.Ask.Conversation != named.Ask.Conversation || !c.Ask.admits(person) ||
-			!c.delivered(a.ID).Before(a.Sent.Truncate(time.Second)))
+			!deliveredTo(a.ID, c).Before(a.Sent.Truncate(time.Second)))
 	})
 	if len(open) <= 1 {
 		return an.count(ctx, person, named, a)
@@ -219,9 +214,9 @@ func (an *answers) approveAll(ctx context.Context, person string, named *Card, a
 	return out, nil
 }
 
-// delivered is the second in which a card reached somebody, by their id: in the chat of their platform, else when it
+// deliveredTo is the second in which a card reached somebody, by their id: in the chat of their platform, else when it
 // was put up. A card that is not shown there yet was not.
-func (c *Card) delivered(id string) time.Time {
+func deliveredTo(id string, c *Card) time.Time {
 	platform, _, _ := strings.Cut(id, ":")
 	for _, at := range c.Copies {
 		if at.Channel == platform {

@@ -123,9 +123,6 @@ func (sh *shows) pauseWaits(ctx context.Context) {
 	}
 }
 
-// idleLooks is how seldom it is looked while no one waits here: then there are only cards that others left behind.
-const idleLooks = 10
-
 // look looks at what waits, every so often: it wakes those whose wake-up was lost, ends the waits of paused agents,
 // and says of cards that they have expired, also of those that another process has put up and that is gone. When the
 // desk stops, the cards for which calls wait here say so.
@@ -133,17 +130,15 @@ func (sh *shows) look() {
 	tick := time.NewTicker(sh.o.Poll)
 	defer tick.Stop()
 	open := map[string]time.Time{}
-	for n := 0; ; n++ {
+	for {
 		select {
 		case <-tick.C:
+			sh.survive(func() { open = sh.lookOnce(open) })
 		case <-sh.ctx.Done():
 			for _, id := range sh.waiters.ids() {
 				sh.run(func() { sh.showStopped(id) })
 			}
 			return
-		}
-		if len(open) > 0 || n%idleLooks == 0 || len(sh.waiters.ids()) > 0 {
-			sh.survive(func() { open = sh.lookOnce(open) })
 		}
 	}
 }
