@@ -101,7 +101,7 @@ func (pl *Plan) opens(s *said, ruled bool) {
 	switch {
 	case gets:
 		pl.Leaves, pl.Raise = true, untrusted
-		if pl.policy.strict {
+		if pl.policy.Strict {
 			text := "This call of " + pl.rule.called() + " fetches an address, which can carry data out"
 			pl.tighten(escalation, text, pl.rule.acting)
 		}

@@ -16,71 +16,64 @@ import (
 const (
 	defaultIterations = 10
 	defaultCalls      = 100
-	askCommands       = "ask commands" // a list
 	everyTool         = "*"
 	maxReason         = 300 // bytes of what the agent reads of a declared policy, with a few words around it
 )
 
 // builder turns a Config into a Policy and collects what is wrong with it, and what is risky.
 type builder struct {
+	Policy
+
 	config   Config
-	profile  profile
-	from     taint.Level
 	tools    map[string]*facts
-	inside   []string // trust.directories; nil where there are none
 	warnings []Problem
 	errors   []error
-}
-
-func newBuilder(c Config) *builder {
-	b := &builder{config: c, tools: map[string]*facts{"": &unknownTool}}
-	for name, f := range shipped {
-		own := *f
-		if isServed(name) { // a file in a repository may call a server on the web "time": see [builder.readServers]
-			own.traits = unknownTool.traits
-			own.destructive, own.saves = f.destructive, f.saves
-		}
-		b.tools[name] = &own
-	}
-	return b
 }
 
 func (b *builder) warn(path, text string) { b.warnings = append(b.warnings, Problem{path, text}) }
 
 func (b *builder) fail(path, text string) { b.errors = append(b.errors, &Problem{path, text}) }
 
-func (b *builder) build() *Policy {
+// build reads all that names tools before it works out any row.
+func (b *builder) build() {
 	c := &b.config
-	b.readProfile()
+	usual := b.readProfile()
 	b.readServers()
 	for key, name := range toolsIn(b, "tools", c.Tools) {
 		b.label("tools."+key, b.tools[name], c.Tools[key])
 	}
 	b.readTrust()
-	all := b.readScope("scope", c.Scope)
-	p := &Policy{strict: b.profile.strict, unknown: untrusted, from: b.from, guard: newGuard(c.Guard),
-		inside: b.inside, begins: b.commands(), gated: c.Taint.Secrets != "off", declared: b.readDeclared(),
-		calls: b.limit("maxCalls", c.MaxCalls, defaultCalls), agents: map[string]*ruleset{}}
-	if u := c.Trust.UnknownSender; u != nil {
-		p.unknown = *u
+	b.readLists()
+	b.readDeclared()
+	b.guard, b.calls = newGuard(c.Guard), b.limit("maxCalls", c.MaxCalls, defaultCalls)
+	global := b.readLayer("", usual, Agent{c.TaintPolicy, c.ToolOverrides, c.Scope, c.MaxIterations})
+	agents := map[string]*layer{}
+	for _, id := range slices.Sorted(maps.Keys(c.Agents)) {
+		key := strings.ToLower(id)
+		if agents[key] != nil {
+			b.fail("agents."+id, "another agent has the same id but for its case: keep one")
+		}
+		agents[key] = b.readLayer("agents."+id+".", global, c.Agents[id])
 	}
-	if s := c.Taint.Secrets; s != "" && s != "ask" && s != "off" {
-		b.fail("taint.secrets", fmt.Sprintf("there is no %q here: use ask or off", s))
+	b.global = b.ruleset(global)
+	b.noAgent, b.agents = b.global, map[string]*ruleset{}
+	for _, key := range slices.Sorted(maps.Keys(agents)) {
+		path, own := strings.TrimSuffix(agents[key].path, "."), b.ruleset(agents[key])
+		set := b.global.tightened(own, "Your rules for the agent "+path[len("agents."):]+" are stricter")
+		b.noAgent = b.noAgent.tightened(own, "The call names no agent and the strictest agent's rules hold")
+		for name, r := range set.rules {
+			if r.inScope != own.rules[name].inScope || r.Modes != own.rules[name].Modes {
+				b.warn(path, "is looser than the global policy somewhere: its rules only tighten, so the global do")
+				break
+			}
+		}
+		b.agents[key] = set
 	}
-	over := b.readLayer("", &layer{policy: b.profile.policy}, c.TaintPolicy, c.ToolOverrides)
-	iterations := b.limit("maxIterations", c.MaxIterations, defaultIterations)
-	agents := b.readAgents(&over, all, iterations)
-	p.global = b.ruleset("", &over, &all, iterations)
-	p.noAgent = p.global
-	for _, id := range slices.Sorted(maps.Keys(agents)) {
-		p.agents[id] = agents[id](p.global)
-		p.noAgent = p.noAgent.tightened(p.agents[id], "The call names no agent and the strictest agent's rules hold")
-	}
-	b.checkRisks(p)
-	return p
+	b.checkRisks()
 }
 
-func (b *builder) readProfile() {
+// readProfile gives what the rest of the file is laid over.
+func (b *builder) readProfile() *layer {
 	names := Profiles()
 	i := slices.Index(names, cmp.Or(b.config.Profile, "default"))
 	if i < 0 {
@@ -88,41 +81,25 @@ func (b *builder) readProfile() {
 		b.fail("profile", fmt.Sprintf("there is no profile %q: did you mean %s? There are %s", b.config.Profile, near,
 			strings.Join(names, ", ")))
 	}
-	b.profile = profiles[max(i, 0)]
-	if b.from = b.profile.from; b.config.Taint.From != nil {
-		b.from = *b.config.Taint.From
+	p := &profiles[max(i, 0)]
+	b.Strict, b.TaintedFrom = p.name == "strict", p.from
+	if from := b.config.Taint.From; from != nil {
+		b.TaintedFrom = *from
 	}
+	return &layer{policy: p.policy, cap: defaultIterations}
 }
 
-// commands are those on our lists. The owner may replace those that a coding agent asks about each time.
-func (b *builder) commands() beginnings {
-	out, asked := beginnings{}, lists[askCommands]
-	if b.config.AskCommands != nil {
-		asked = b.config.AskCommands
-	}
-	for i, c := range b.config.AskCommands {
-		if strings.TrimSpace(c) == "" {
-			b.fail(fmt.Sprintf("askCommands[%d]", i), "is empty: name the words with which a command begins")
-		}
-	}
-	out.add(askCommands, asked)
-	for _, list := range []string{"deletes", "agents", "obeys its input"} {
-		out.add(list, lists[list])
-	}
-	return out
-}
-
-// limit is a number of the file, or what is usual.
-func (b *builder) limit(path string, n, usual int) int {
-	if n < 0 {
-		b.fail(path, "must not be negative: leave it out for the usual limit")
-	}
-	return cmp.Or(n, usual)
-}
-
-// readServers lays what the owner says of servers over the shipped table. Of the tools of others only this counts: what
-// they return, and that it can't be undone.
+// readServers lays what the owner says of servers over the shipped table. Of the tools of others only this counts, as a
+// file in a repository may call a server on the web "time": what they return, and that it can't be undone.
 func (b *builder) readServers() {
+	for name, f := range shipped {
+		own := *f
+		if isServed(name) {
+			own.traits = unknownTool.traits
+			own.destructive, own.saves = f.destructive, f.saves
+		}
+		b.tools[name] = &own
+	}
 	for _, key := range slices.Sorted(maps.Keys(b.config.MCP.Servers)) {
 		path, said, all := "mcp.servers."+key, b.config.MCP.Servers[key], serverPrefix+strings.ToLower(key)+"__"
 		switch server := serverOf(all); {
@@ -154,6 +131,7 @@ func (b *builder) readServers() {
 
 // label lays what the owner says of a tool over what is known of it.
 func (b *builder) label(path string, f *facts, t Tool) {
+	acted := f.sink && IsShipped(f.name)
 	f.annotated, f.known = false, true
 	if t.Source != nil {
 		f.shows = false
@@ -172,39 +150,33 @@ func (b *builder) label(path string, f *facts, t Tool) {
 	}
 	harmless := t.Sink != nil && !*t.Sink
 	f.looks, f.strictSink = f.looks && t.Sink == nil, f.strictSink && !harmless
-	switch was := shipped[f.name]; {
-	case harmless && f.destructive:
-		b.fail(path, "is destructive and no sink: what destroys something acts")
-	case harmless && was != nil && was.sink && !isServed(f.name):
-		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it doesn't, outside content may drive it")
-	}
 	switch {
 	case t.Leaves != nil:
 		f.leaves = *t.Leaves
 	case harmless, t.Destinations != nil && len(t.Destinations) == 0: // it goes nowhere
 		f.leaves = false
 	}
-	if t.Safe != nil && *t.Safe {
-		b.labelSafe(path, f)
-	}
 	if t.Destinations != nil {
 		f.destinations = t.Destinations
 	}
-}
-
-func (b *builder) labelSafe(path string, f *facts) {
-	f.strictSink = f.leaves // as web_fetch
-	if f.reason == unknownTool.reason {
+	switch isSafe := t.Safe != nil && f.safe; {
+	case harmless && f.destructive:
+		b.fail(path, "is destructive and no sink: what destroys something acts")
+	case isSafe && (f.sink || f.dangerous || f.destructive || f.runs):
+		b.fail(path+".safe", "what acts, runs or destroys is not safe: set sink: false, or leave safe out")
+	case harmless && acted:
+		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it doesn't, outside content may drive it")
+	case isSafe && f.reason == unknownTool.reason:
 		f.reason = "only looks, as your label says"
 	}
-	if f.sink || f.dangerous || f.destructive || f.runs {
-		b.fail(path+".safe", "what acts, runs or destroys is not safe: set sink: false, or leave safe out")
+	if t.Safe != nil && f.safe {
+		f.strictSink = f.leaves // as web_fetch
 	}
 }
 
-// readTrust reads the owner's levels of tools, rules and directories.
+// readTrust reads the owner's levels of tools, rules and directories, and what becomes of secrets.
 func (b *builder) readTrust() {
-	trust := &b.config.Trust
+	trust, secrets := &b.config.Trust, b.config.Taint.Secrets
 	for key, name := range toolsIn(b, "trust.tools", trust.Tools) {
 		b.tools[name].response, b.tools[name].shows = trust.Tools[key], false
 	}
@@ -233,10 +205,34 @@ func (b *builder) readTrust() {
 			b.tools[name].trust = append(b.tools[name].trust, &r)
 		}
 	}
+	if b.UnknownSender = untrusted; trust.UnknownSender != nil {
+		b.UnknownSender = *trust.UnknownSender
+	}
+	if b.gated = secrets != "off"; b.gated && secrets != "" && secrets != "ask" {
+		b.fail("taint.secrets", fmt.Sprintf("there is no %q here: use ask or off", secrets))
+	}
+}
+
+// readLists reads the lists of commands. The owner may replace those that a coding agent asks about each time.
+func (b *builder) readLists() {
+	b.begins = beginnings{}
+	for _, list := range []string{askCommands, "deletes", "agents", "obeys its input"} {
+		entries := lists[list]
+		if own := b.config.AskCommands; list == askCommands && own != nil {
+			entries = own
+		}
+		for i, e := range entries {
+			if words := strings.Fields(e); len(words) > 0 {
+				b.begins[words[0]] = append(b.begins[words[0]], beginning{words, list})
+			} else {
+				b.fail(fmt.Sprintf("askCommands[%d]", i), "is empty: name the words with which a command begins")
+			}
+		}
+	}
 }
 
 // readDeclared reads the owner's policies.
-func (b *builder) readDeclared() (all []*declared) {
+func (b *builder) readDeclared() {
 	seen := map[string]bool{}
 	for i, c := range b.config.Policies {
 		at := fmt.Sprintf("policies[%d]", i)
@@ -261,16 +257,19 @@ func (b *builder) readDeclared() (all []*declared) {
 		if levels := c.When.ContextTaintIncludes; len(levels) > 0 {
 			d.from = slices.Min(levels)
 		}
-		seen[c.Name], all = true, append(all, d)
+		seen[c.Name], b.declared = true, append(b.declared, d)
 	}
-	return all
 }
 
-// readLayer lays a taint policy and overrides from the file over what holds already. The path says where in the file
-// they stand.
-func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides map[string]Override) layer {
-	over, modes := layer{overrides: maps.Clone(under.overrides)}, under.policy
-	for lvl, m := range tp.byLevel() {
+// readLayer lays what the file says at a path, for all agents or for one, over what holds already.
+func (b *builder) readLayer(path string, under *layer, a Agent) *layer {
+	over := &layer{path: path, overrides: maps.Clone(under.overrides), scope: b.readScope(path+"scope", a.Scope),
+		cap: b.limit(path+"maxIterations", a.MaxIterations, under.cap)}
+	if len(over.scope.names) == 0 {
+		over.scope = under.scope
+	}
+	modes := under.policy
+	for lvl, m := range a.TaintPolicy.byLevel() {
 		if m != nil {
 			modes[lvl] = *m
 		}
@@ -279,13 +278,21 @@ func (b *builder) readLayer(path string, under *layer, tp TaintPolicy, overrides
 	if over.policy, tightened = modes.Closed(); len(tightened) > 0 {
 		b.loosened(path+"taintPolicy", "the taint policy", tightened)
 	}
-	for key, name := range toolsIn(b, path+"toolOverrides", overrides) {
+	for key, name := range toolsIn(b, path+"toolOverrides", a.ToolOverrides) {
 		if over.overrides == nil {
 			over.overrides = map[string][]Override{}
 		}
-		over.overrides[name] = append([]Override{overrides[key]}, under.overrides[name]...)
+		over.overrides[name] = append([]Override{a.ToolOverrides[key]}, under.overrides[name]...)
 	}
 	return over
+}
+
+// limit is a number of the file, or what is usual.
+func (b *builder) limit(path string, n, usual int) int {
+	if n < 0 {
+		b.fail(path, "must not be negative: leave it out for the usual limit")
+	}
+	return cmp.Or(n, usual)
 }
 
 // loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error under
@@ -297,7 +304,7 @@ func (b *builder) loosened(path, what string, levels []taint.Level) {
 	}
 	text := what + " would permit more at " + strings.Join(names, ", ") +
 		" than a more trusted level, and it never gets more"
-	if b.profile.strict {
+	if b.Strict {
 		b.fail(path, text+"; the profile strict refuses that")
 		return
 	}
@@ -305,41 +312,12 @@ func (b *builder) loosened(path, what string, levels []taint.Level) {
 }
 
 // ruleset works out the rules of every tool that anything names.
-func (b *builder) ruleset(path string, l *layer, s *scope, iterations int) *ruleset {
-	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: iterations}
+func (b *builder) ruleset(l *layer) *ruleset {
+	set := &ruleset{rules: make(map[string]*rule, len(b.tools)), cap: l.cap}
 	for _, name := range slices.Sorted(maps.Keys(b.tools)) {
-		set.rules[name] = b.rule(path, l, s, b.tools[name])
+		set.rules[name] = b.rule(l, b.tools[name])
 	}
 	return set
-}
-
-// readAgents reads every agent before any row is worked out, since each may name tools that no other part names. It
-// returns what works out the rules of each, none looser than the global one.
-func (b *builder) readAgents(l *layer, all scope, iterations int) map[string]func(global *ruleset) *ruleset {
-	agents := map[string]func(global *ruleset) *ruleset{}
-	for _, id := range slices.Sorted(maps.Keys(b.config.Agents)) {
-		a, path, key := b.config.Agents[id], "agents."+id, strings.ToLower(id)
-		if agents[key] != nil {
-			b.fail(path, "another agent has the same id but for its case: keep one")
-		}
-		most := min(b.limit(path+".maxIterations", a.MaxIterations, iterations), iterations)
-		scope, layer := b.readScope(path+".scope", a.Scope), b.readLayer(path+".", l, a.TaintPolicy, a.ToolOverrides)
-		if len(scope.names) == 0 {
-			scope = all
-		}
-		agents[key] = func(global *ruleset) *ruleset {
-			own := b.ruleset(path+".", &layer, &scope, most)
-			set, looser := global.tightened(own, "Your rules for the agent "+id+" are stricter"), false
-			for name, r := range set.rules {
-				looser = looser || r.inScope != own.rules[name].inScope || r.Modes != own.rules[name].Modes
-			}
-			if looser {
-				b.warn(path, "is looser than the global policy somewhere: its rules only tighten, so the global do")
-			}
-			return set
-		}
-	}
-	return agents
 }
 
 // toolsIn are the keys of a part of the file with the tools that they mean, each once.
@@ -382,24 +360,14 @@ func (b *builder) toolName(path, key string) (string, bool) {
 	return name, true
 }
 
-// scope is which tools are judged: only some, or all but some. The zero scope is every tool.
-type scope struct {
-	names map[string]bool
-	only  bool
-}
-
-// holds reports whether a tool is in scope; the name "" is for every tool that nothing names.
-func (s *scope) holds(name string) bool { return s.names[name] == s.only }
-
-// readScope reads the scope at a path of the file.
 func (b *builder) readScope(path string, s Scope) scope {
-	if len(s.Include) == 0 {
-		return scope{names: b.readNames(path+".exclude", s.Exclude)}
-	}
-	if len(s.Exclude) > 0 {
+	if len(s.Include) > 0 && len(s.Exclude) > 0 {
 		b.fail(path, "has both include and exclude: keep one")
 	}
-	return scope{b.readNames(path+".include", s.Include), true}
+	if len(s.Include) > 0 {
+		return scope{b.readNames(path+".include", s.Include), true}
+	}
+	return scope{names: b.readNames(path+".exclude", s.Exclude)}
 }
 
 func (b *builder) readNames(path string, names []string) map[string]bool {
@@ -415,22 +383,22 @@ func (b *builder) readNames(path string, names []string) map[string]bool {
 }
 
 // checkRisks says in words what the owner may not have meant. What a tool out of scope brings in counts all the same.
-func (b *builder) checkRisks(p *Policy) {
-	if !p.gated {
+func (b *builder) checkRisks() {
+	if !b.gated {
 		b.warn("taint.secrets", "a conversation that has read secrets may send to anyone unasked, as long as we "+
 			"recognise no secret in what it sends")
 	}
-	if u := b.config.Trust.UnknownSender; u != nil && *u < external {
-		b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+u.String()+": anyone who can "+
-			"reach the agent without being identified is trusted that far")
+	if b.UnknownSender < external {
+		b.warn("trust.unknownSender", "a run whose sender we don't know counts as "+b.UnknownSender.String()+
+			": anyone who can reach the agent without being identified is trusted that far")
 	}
-	hidden := slices.DeleteFunc(p.Tools(), func(name string) bool {
-		return !p.global.rules[name].sink || p.global.rules[name].inScope
+	hidden := slices.DeleteFunc(b.Tools(), func(name string) bool {
+		return !b.global.rules[name].sink || b.global.rules[name].inScope
 	})
 	if len(hidden) == 0 {
 		return
 	}
-	if !p.global.rules[""].inScope {
+	if !b.global.rules[""].inScope {
 		hidden = append(hidden, "and every tool we do not know")
 	}
 	text := "these tools act outside and pass unasked: " + strings.Join(hidden, ", ")

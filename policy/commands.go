@@ -133,17 +133,11 @@ func (pl *Plan) agentAsks() string {
 // beginnings are the beginnings of commands, by their programs, with the list that each is on.
 type beginnings map[string][]beginning
 
+const askCommands = "ask commands" // a list
+
 type beginning struct {
 	words []string
 	list  string
-}
-
-func (b beginnings) add(list string, entries []string) {
-	for _, e := range entries {
-		if words := strings.Fields(e); len(words) > 0 {
-			b[words[0]] = append(b[words[0]], beginning{words, list})
-		}
-	}
 }
 
 // mark notes on which lists a command is, and whether it shows the environment: printenv, or an env that names no

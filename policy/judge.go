@@ -119,7 +119,7 @@ func (pl *Plan) origin(level taint.Level, v *View) string {
 // files of the workspace only where a person has seen all that was written there.
 func (j *judgement) allowKnown() {
 	v := j.view
-	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.strict || v.Lost || v.Secret != "" ||
+	if !j.out.LevelAlone || j.Effect == command.Anything || j.policy.Strict || v.Lost || v.Secret != "" ||
 		v.Bears {
 		return
 	}
@@ -197,8 +197,8 @@ const (
 // namePattern marks a sink in a tainted conversation and says which pattern it completes. Where nothing came in that is
 // known of, and the level is bad only because the client does not say who started the run, it says that instead.
 func (j *judgement) namePattern() {
-	acts := j.sink || j.out.Secret || j.policy.strict && (j.rule.strictSink || j.rule.opens && j.Leaves)
-	if !acts || j.gate != "" || j.out.Level < j.policy.from {
+	acts := j.sink || j.out.Secret || j.policy.Strict && (j.rule.strictSink || j.rule.opens && j.Leaves)
+	if !acts || j.gate != "" || j.out.Level < j.policy.TaintedFrom {
 		return
 	}
 	j.out.Tainted = true
@@ -245,7 +245,7 @@ type Cause struct {
 
 // Start says what the start of a run brings in, and what a conversation is worth at its first call.
 func (p *Policy) Start(c *protocol.Call) (Initiator, taint.Level) {
-	s := Classify(c, p.unknown)
+	s := Classify(c, p.UnknownSender)
 	return s, p.birth(s)
 }
 

@@ -62,7 +62,7 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 		r = r.reading
 	}
 	pl := Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves, sink: r.sink && !r.safe,
-		Initiator: Classify(c, p.unknown), Reach: reachOf(s), Effect: command.Anything,
+		Initiator: Classify(c, p.UnknownSender), Reach: reachOf(s), Effect: command.Anything,
 		loop: loop{iteration: c.Iteration(), cap: set.cap}}
 	pl.Birth = p.birth(pl.Initiator)
 	switch {
@@ -91,7 +91,7 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 // whose conversation was not, is like an unknown sender.
 func (p *Policy) birth(s Initiator) taint.Level {
 	if s.Spawned || s.Orphan || s.Resumed {
-		return taint.Worse(s.Level, p.unknown)
+		return taint.Worse(s.Level, p.UnknownSender)
 	}
 	return s.Level
 }
@@ -167,7 +167,7 @@ func (pl *Plan) asks(s *said) {
 	}
 	if pl.Reach.BlindSend {
 		text := "The agent has read outside content, and this names no session to send to that we could follow"
-		pl.hold(blindRule, text, onwards(pl.policy.from, restrict))
+		pl.hold(blindRule, text, onwards(pl.policy.TaintedFrom, restrict))
 	}
 }
 

@@ -24,9 +24,10 @@ import (
 
 // Policy is a Config that was checked and worked out. It does not change and may be used by many goroutines.
 type Policy struct {
-	strict   bool
-	unknown  taint.Level // what an unattested sender is worth
-	from     taint.Level // tainted from here on
+	Strict        bool        // its profile is strict
+	UnknownSender taint.Level // what a run is worth whose starter is not attested
+	TaintedFrom   taint.Level // the level at which a sink needs a person
+
 	global   *ruleset
 	agents   map[string]*ruleset // by lower-case id
 	noAgent  *ruleset            // for calls that name no agent
@@ -40,12 +41,12 @@ type Policy struct {
 
 // New checks a Config and works it out. The problems are warnings; the error joins some, each a *Problem.
 func New(c Config) (*Policy, []Problem, error) {
-	b := newBuilder(c)
-	p := b.build()
+	b := &builder{config: c, tools: map[string]*facts{"": &unknownTool}}
+	b.build()
 	if err := errors.Join(b.errors...); err != nil {
 		return nil, b.warnings, err
 	}
-	return p, b.warnings, nil
+	return &b.Policy, b.warnings, nil
 }
 
 // Tools lists the tools that have a row of their own: the shipped ones and those the owner names.
@@ -55,15 +56,6 @@ func (p *Policy) Tools() []string {
 		return name == "" || isServed(name) || strings.HasSuffix(name, "__")
 	})
 }
-
-// Strict reports whether the profile is strict.
-func (p *Policy) Strict() bool { return p.strict }
-
-// UnknownSender is the level of a run whose starter is not attested.
-func (p *Policy) UnknownSender() taint.Level { return p.unknown }
-
-// TaintedFrom is the level at which a sink needs a person.
-func (p *Policy) TaintedFrom() taint.Level { return p.from }
 
 // Row is the mode of a tool at each level for an agent, before anything that depends on a single call.
 func (p *Policy) Row(agent, tool string) taint.Row {
@@ -106,17 +98,16 @@ type profile struct {
 	name   string
 	policy taint.Row
 	from   taint.Level
-	strict bool
 }
 
 // profiles are the taint policies of seed 000: its default, its three examples laid over that default, and strict,
 // which has the default's modes and none of its leniencies.
 var profiles = []profile{
-	{"default", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external, false},
-	{"paranoid", taint.Row{allow, allow, allow, restrict, restrict, restrict}, external, false},
-	{"permissive", taint.Row{allow, allow, allow, allow, allow, confirm}, untrusted, false},
-	{"interactive", taint.Row{allow, allow, allow, confirm, confirm, restrict}, external, false},
-	{"strict", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external, true},
+	{"default", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external},
+	{"paranoid", taint.Row{allow, allow, allow, restrict, restrict, restrict}, external},
+	{"permissive", taint.Row{allow, allow, allow, allow, allow, confirm}, untrusted},
+	{"interactive", taint.Row{allow, allow, allow, confirm, confirm, restrict}, external},
+	{"strict", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external},
 }
 
 // Profiles lists the names that Config.Profile may have.
@@ -167,8 +158,17 @@ var (
 // layer is one set of taint policy and overrides: the global one, or the global one with an agent's laid over it, whose
 // overrides come first.
 type layer struct {
+	path      string // in the file, with a dot
 	policy    taint.Row
 	overrides map[string][]Override
+	scope     scope
+	cap       int // iterations of a turn
+}
+
+// scope is which tools are judged: only some, or all but some. The zero scope is every tool.
+type scope struct {
+	names map[string]bool
+	only  bool
 }
 
 // first is what the first rule says that says anything about a tool at a level, and whether that is an override which
@@ -209,12 +209,12 @@ type rule struct {
 	reading *rule              // for calls that only read, as their server says; nil: the owner does not trust it in that
 }
 
-// rule works out what holds for a tool by one layer and scope.
-func (b *builder) rule(path string, l *layer, s *scope, f *facts) *rule {
-	r := &rule{facts: *f, inScope: s.holds(f.name)}
+// rule works out what holds for a tool by one layer.
+func (b *builder) rule(l *layer, f *facts) *rule {
+	r := &rule{facts: *f, inScope: l.scope.names[f.name] == l.scope.only}
 	var loose []taint.Level
 	if r.row, r.asks, loose = b.row(l, f); len(loose) > 0 {
-		b.loosened(path+"toolOverrides."+f.name, f.name, loose)
+		b.loosened(l.path+"toolOverrides."+f.name, f.name, loose)
 	}
 	as := *f
 	as.sink, as.safe = true, false
@@ -223,7 +223,7 @@ func (b *builder) rule(path string, l *layer, s *scope, f *facts) *rule {
 	if f.annotated && !f.destructive {
 		as.annotated, as.traits = false, traits{safe: true, strictSink: true, leaves: true, saves: f.saves}
 		as.reason = "only reads, as its server says, which you trust in that"
-		r.reading = b.rule(path, l, s, &as)
+		r.reading = b.rule(l, &as)
 	}
 	return r
 }
@@ -237,7 +237,7 @@ func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose
 		s, named := l.first(f, lvl)
 		r.Modes[lvl], r.why[lvl] = s.Mode, []Step{s}
 		asks[lvl] = s.Mode != allow && s.Rule != "taintPolicy" || lvl > 0 && asks[lvl-1] //nolint:gosec // lvl > 0
-		if lvl >= b.from && !named && (f.sink && !f.safe || b.profile.strict && f.strictSink) {
+		if lvl >= b.TaintedFrom && !named && (f.sink && !f.safe || b.Strict && f.strictSink) {
 			escalated[lvl] = confirm
 		}
 	}
