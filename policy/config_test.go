@@ -184,16 +184,3 @@ func TestWhatIsNoServerIsRefused(t *testing.T) {
 		t.Error("a server of which nothing is said is taken")
 	}
 }
-
-func TestATableThatCannotBeReadIsRefused(t *testing.T) {
-	for line, want := range map[string]string{
-		"read | local | safe": "want `tool", "read | nowhere | safe | x | y": "nowhere",
-		"read | local | save | x | y":                        `no word "save"`,
-		"a | local | safe | x | y\na | local | safe | x | y": "there twice", "    to: x": "want a row",
-		"a | local | safe | x | y\n    two: y": "want a row",
-	} {
-		if err := policy.ReadTable(line + "\n"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", line, err, want)
-		}
-	}
-}

@@ -17,9 +17,3 @@ func Labelled(tool string) []string {
 func Served() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), func(name string) bool { return !isServed(name) })
 }
-
-// ReadTable refuses a bad line.
-func ReadTable(text string) error {
-	_, err := readTable(text)
-	return err
-}

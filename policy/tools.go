@@ -3,8 +3,6 @@ package policy
 import (
 	"cmp"
 	_ "embed"
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -55,17 +53,59 @@ var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands
 //go:embed tools.txt
 var toolsText string
 
-// shipped is the table of tools by name. A test compares it with what OpenClaw's own tools are and take.
+// shipped is the table of tools by name. A test compares it with what OpenClaw's own tools are and take. It panics at an
+// error: the text is ours.
 var shipped = func() map[string]*facts {
-	table, err := readTable(toolsText)
-	if err != nil {
-		panic(err)
+	table, row := map[string]*facts{}, (*facts)(nil)
+	add := func(name string) {
+		if table[name] != nil {
+			panic("tools.txt: " + name + " is there twice")
+		}
+		one := *row
+		one.name, table[name] = name, &one
+	}
+	for line := range strings.Lines(toolsText) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || line[0] == '#':
+		case line[0] != ' ':
+			if row = readRow(line); !strings.HasPrefix(row.name, serverPrefix) {
+				add(row.name)
+			}
+		case words[0] == "to:":
+			f := table[row.name]
+			f.destinations = append(f.destinations, words[1:]...)
+		default:
+			for _, tool := range words {
+				add(row.name + tool)
+			}
+		}
 	}
 	return table
 }()
 
+// readRow reads a row. That of a server's tools has the beginning of their names, and no card.
+func readRow(line string) *facts {
+	cells := strings.Split(strings.TrimSuffix(line, "\n"), " | ")
+	if server, ok := strings.CutPrefix(cells[0], "mcp "); ok {
+		cells = append(cells, "-")
+		cells[0] = serverPrefix + server + "__"
+	}
+	f := &facts{name: cells[0], reason: cells[3], card: readCard(cells[4]), known: true}
+	if f.reason == "-" {
+		f.reason = strings.ToLower(f.card.Alone)
+	}
+	for word := range strings.FieldsSeq(cells[2]) {
+		f.set(word)
+	}
+	if err := f.response.UnmarshalText([]byte(cells[1])); err != nil {
+		panic("tools.txt: " + line + err.Error())
+	}
+	return f
+}
+
 // set switches on what a word means.
-func (t *traits) set(word string) bool {
+func (t *traits) set(word string) {
 	meant, known := map[string][]*bool{
 		"-": nil, "safe": {&t.safe}, "strict": {&t.strictSink}, "acts": {&t.sink}, "dangerous": {&t.sink, &t.dangerous},
 		"destroys": {&t.sink, &t.destructive}, "secret": {&t.secret}, "leaves": {&t.leaves},
@@ -73,87 +113,31 @@ func (t *traits) set(word string) bool {
 		"opens": {&t.opens}, "shows": {&t.opens, &t.shows}, "wraps": {&t.wrapper},
 		"writes": {&t.writes}, "reads": {&t.reads}, "paths": {&t.paths}, "saves": {&t.saves},
 	}[word]
+	if !known {
+		panic("tools.txt: there is no word " + word)
+	}
 	for _, trait := range meant {
 		*trait = true
 	}
-	return known
-}
-
-// readTable reads tools.txt and refuses what it can't read.
-func readTable(text string) (map[string]*facts, error) {
-	table, above, n := map[string]*facts{}, facts{}, 0
-	add := func(f facts, name string) error {
-		if table[name] != nil {
-			return fmt.Errorf("%s is there twice", name)
-		}
-		f.name = name
-		table[name] = &f
-		return nil
-	}
-	for line := range strings.Lines(text) {
-		n++
-		words, err := strings.Fields(line), error(nil)
-		server := strings.HasSuffix(above.name, "__")
-		switch {
-		case len(words) == 0 || line[0] == '#':
-		case line[0] != ' ':
-			if above, err = readRow(line); err == nil && !strings.HasSuffix(above.name, "__") {
-				err = add(above, above.name)
-			}
-		case server:
-			for _, tool := range words {
-				err = cmp.Or(err, add(above, above.name+tool))
-			}
-		case table[above.name] != nil && words[0] == "to:":
-			table[above.name].destinations = append(table[above.name].destinations, words[1:]...)
-		default:
-			err = errors.New("want a row, or \"to:\" below one")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("policy: tools.txt:%d: %w", n, err)
-		}
-	}
-	return table, nil
-}
-
-// readRow reads a row. That of a server's tools has the beginning of their names.
-func readRow(line string) (f facts, err error) {
-	cells := strings.Split(strings.TrimSuffix(line, "\n"), " | ")
-	if server, ok := strings.CutPrefix(cells[0], "mcp "); ok { // it has no card
-		cells[0] = serverPrefix + server + "__"
-		cells = append(cells, "-")
-	}
-	if len(cells) != 5 || slices.Contains(cells, "") {
-		return f, errors.New("want `tool | level | words | why | card`")
-	}
-	f.name, f.reason, f.card, f.known = cells[0], cells[3], readCard(cells[4]), true
-	if f.reason == "-" {
-		f.reason = strings.ToLower(f.card.Alone)
-	}
-	for word := range strings.FieldsSeq(cells[2]) {
-		if !f.set(word) {
-			return f, fmt.Errorf("there is no word %q", word)
-		}
-	}
-	return f, f.response.UnmarshalText([]byte(cells[1]))
 }
 
 // readCard reads `Says {argument} {argument} / Alone`.
 func readCard(cell string) (c Card) {
 	cell, c.Alone, _ = strings.Cut(cell, " / ")
 	says, slots, found := strings.Cut(cell, " {")
-	if found {
-		c.Says, c.Slots = says, strings.Split(strings.TrimSuffix(slots, "}"), "} {")
+	if c.Alone == "" {
+		c.Alone = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(says, ":"), " for"), " to")
 	}
-	for i, slot := range c.Slots {
+	if !found {
+		return c
+	}
+	c.Says = says
+	for slot := range strings.SplitSeq(strings.TrimSuffix(slots, "}"), "} {") {
 		names := strings.Fields(slot)
 		for n, name := range names {
 			names[n] = cmp.Or(manyNames[name], name)
 		}
-		c.Slots[i] = strings.Join(names, " ")
-	}
-	if c.Alone == "" {
-		c.Alone = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(says, ":"), " for"), " to")
+		c.Slots = append(c.Slots, strings.Join(names, " "))
 	}
 	return c
 }
@@ -261,12 +245,10 @@ type glob struct {
 }
 
 func patternsOf(name string) patterns {
-	out := patterns{names: map[string]bool{}}
+	out := patterns{names: setOf(name)}
 	for _, word := range lists[name] {
 		if strings.ContainsAny(word, "*?") {
 			out.globs = append(out.globs, glob{word, characters(word) &^ characters("*?")})
-		} else {
-			out.names[word] = true
 		}
 	}
 	return out
@@ -282,12 +264,12 @@ func characters(name string) (bits uint64) {
 
 func (p *patterns) match(name string) bool {
 	has := characters(name)
-	for _, g := range p.globs {
-		if g.needs&^has == 0 {
-			if found, _ := path.Match(g.pattern, name); found {
-				return true
-			}
-		}
-	}
-	return p.names[name]
+	return p.names[name] || slices.ContainsFunc(p.globs, func(g glob) bool {
+		return g.needs&^has == 0 && isLike(name, g.pattern)
+	})
+}
+
+func isLike(name, pattern string) bool {
+	found, _ := path.Match(pattern, name)
+	return found
 }
