@@ -12,11 +12,11 @@ import (
 )
 
 // bringsIn works out what the call brings in, and what of its arguments makes it act, fetch or leave.
-func (pl *Plan) bringsIn(s *said) {
-	name, runtime, before := pl.rule.name, s.top("runtime"), pl.Raise
-	ruled := pl.apply(s)
+func (pl *planner) bringsIn() {
+	name, runtime, before := pl.rule.name, pl.top("runtime"), pl.Raise
+	ruled := pl.apply()
 	if ruled = ruled || pl.Raise != before; pl.rule.opens {
-		pl.opens(s, ruled)
+		pl.opens(ruled)
 	}
 	fetches := pl.Line != nil && pl.Line.Network
 	// the files that others wrote, and those that are not the owner's where the owner says which are
@@ -24,33 +24,33 @@ func (pl *Plan) bringsIn(s *said) {
 	switch {
 	case fetches:
 		pl.Raise = untrusted
-	case others && !ruled, pl.Reach.BlindRead, name == "nodes" && shownByDevice[s.top("action")]:
+	case others && !ruled, pl.Reach.BlindRead, name == "nodes" && shownByDevice[pl.top("action")]:
 		pl.Raise = taint.Worse(pl.Raise, external)
 	case name == "sessions_spawn" && runtime != "" && runtime != "subagent":
 		pl.Raise = taint.Worse(pl.Raise, shared) // this gateway is not asked about tools of another runtime's agent
 	}
-	pl.acts(s, ruled)
+	pl.acts(ruled)
 	if pl.Raise == system {
 		return
 	}
-	if pl.Source = s.label(); fetches && pl.Line.Program() != "" && pl.Source == s.Tool {
-		pl.Source = SourceLabel(s.Tool, pl.Line.Program())
+	if pl.Source = pl.label(); fetches && pl.Line.Program() != "" && pl.Source == pl.Tool {
+		pl.Source = SourceLabel(pl.Tool, pl.Line.Program())
 	}
 }
 
 // apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it
 // does.
-func (pl *Plan) apply(s *said) (ruled bool) {
-	file := s.only(pathParams)
+func (pl *planner) apply() (ruled bool) {
+	file := pl.only(pathParams)
 	clean, isPath := cleanPath(file)
 	for _, r := range pl.rule.trust {
-		if (r.Host == "" || r.hasHost(s)) && (r.Path == "" || isPath && below(clean, r.Path)) {
+		if (r.Host == "" || r.hasHost(&pl.said)) && (r.Path == "" || isPath && below(clean, r.Path)) {
 			pl.Raise = *r.Level
 			return true
 		}
 	}
 	switch name := pl.rule.name; {
-	case name == "message" && sending[strings.ToLower(strings.TrimSpace(s.top("action")))]:
+	case name == "message" && sending[strings.ToLower(strings.TrimSpace(pl.top("action")))]:
 		pl.Raise = system
 	case pl.policy.inside == nil || !placeReaders[name]:
 	case !isPath || !relative(clean) && !within(clean, pl.policy.inside):
@@ -86,15 +86,15 @@ func (s *said) only(names []string) (value string) {
 
 // opens says what a tool brings in that looks at what it is given the path or the address of. An address makes the call
 // one of web_fetch by another name. What a model is asked about it goes to a service.
-func (pl *Plan) opens(s *said, ruled bool) {
+func (pl *planner) opens(ruled bool) {
 	files, elsewhere, gets := 0, false, false
-	for i := range s.args {
-		a := &s.args[i]
+	for i := range pl.args {
+		a := &pl.args[i]
 		gets = gets || isAddress(a.value)
 		pl.Leaves = pl.Leaves || a.name == "prompt" && strings.TrimSpace(a.value) != ""
 		if fileParams[a.name] || addressParams[a.name] {
 			clean, ok := cleanPath(a.value)
-			here := ok && (relative(clean) || strings.Contains(clean, "/.openclaw/workspace/")) || s.holds(a.value)
+			here := ok && (relative(clean) || strings.Contains(clean, "/.openclaw/workspace/")) || pl.holds(a.value)
 			files, elsewhere = files+1, elsewhere || !here
 		}
 	}
@@ -123,28 +123,28 @@ func isAddress(value string) bool {
 }
 
 // acts finds what in a call of a tool that only looks does more than to look.
-func (pl *Plan) acts(s *said, ruled bool) {
+func (pl *planner) acts(ruled bool) {
 	by, name := "", pl.rule.name
-	switch h := &s.Hints; {
+	switch h := &pl.Hints; {
 	case h.Acts():
 		by = "what its tool says of itself"
-	case strings.TrimSpace(s.top("gatewayUrl")) != "":
+	case strings.TrimSpace(pl.top("gatewayUrl")) != "":
 		by, pl.Leaves, pl.Raise = "its gatewayUrl", true, untrusted
-	case name == "session_status" && strings.TrimSpace(s.top("model")) != "":
+	case name == "session_status" && strings.TrimSpace(pl.top("model")) != "":
 		by = "the model that it sets"
-	case name == "web_fetch" && slices.ContainsFunc(s.names, func(name string) bool { return !pageParams[name] }):
+	case name == "web_fetch" && slices.ContainsFunc(pl.names, func(name string) bool { return !pageParams[name] }):
 		by = "an argument that we don't know"
 	case (name == "web_fetch" || pl.rule.opens && pl.Raise == untrusted) && !ruled &&
-		slices.ContainsFunc(s.args, namesPrivate):
+		slices.ContainsFunc(pl.args, namesPrivate):
 		by = "its address, which may be in your own network"
-	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves(s):
+	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves():
 		by = "the file that it writes"
-	case pl.rule.paths && s.Context.Platform != "linux" && s.Context.Platform != "darwin" &&
-		!strings.HasPrefix(s.Context.Workspace, "/") && slices.ContainsFunc(s.files, namesShare):
+	case pl.rule.paths && pl.Context.Platform != "linux" && pl.Context.Platform != "darwin" &&
+		!strings.HasPrefix(pl.Context.Workspace, "/") && slices.ContainsFunc(pl.files, namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
-	clones := s.top("projectGitUrl") != "" // a session that starts with a repository fetches that
-	if pl.Leaves = pl.Leaves || clones; clones || s.Hints.Outside() {
+	clones := pl.top("projectGitUrl") != "" // a session that starts with a repository fetches that
+	if pl.Leaves = pl.Leaves || clones; clones || pl.Hints.Outside() {
 		pl.Raise = untrusted
 	}
 	if by != "" && !pl.sink {
@@ -218,27 +218,27 @@ var (
 )
 
 // writing says what a call may write. A tool that acts and is not in our table may write anything.
-func (pl *Plan) writing(s *said) Writing {
+func (pl *planner) writing() Writing {
 	r, line := pl.rule, pl.Line
 	switch {
 	case r.writes:
 		return WritesShown
-	case line == nil && (r.sink && !IsShipped(r.name) || unseenWriters[r.name] || pl.saves(s)):
+	case line == nil && (r.sink && !IsShipped(r.name) || unseenWriters[r.name] || pl.saves()):
 		return WritesUnseen
 	case line == nil, line.Effect != command.Anything && r.startsHere():
 		return WritesNothing
 	case line.Install:
 		return WritesInstall
-	case pl.Raise <= taint.Local && !line.Network && r.startsHere() && !pl.named.outside && s.holds("."):
+	case pl.Raise <= taint.Local && !line.Network && r.startsHere() && !pl.named.outside && pl.holds("."):
 		return WritesShown
 	}
 	return WritesUnseen
 }
 
 // saves reports whether a call names a file in which its tool puts what it gets: browser download path=Makefile.
-func (pl *Plan) saves(s *said) bool {
+func (pl *planner) saves() bool {
 	return pl.rule.saves &&
-		slices.ContainsFunc(s.args, func(a argument) bool { return savingParams[a.name] && a.value != "" })
+		slices.ContainsFunc(pl.args, func(a argument) bool { return savingParams[a.name] && a.value != "" })
 }
 
 // Reach is what a call touches beyond its own conversation. Taint follows it: what is sent to is raised to the sender's
@@ -248,7 +248,6 @@ type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
 	Schedules bool     // allowing it lets automations run later
-	Unchanged bool     // of those: it only lets a job run that it names, as it is
 	BlindSend bool     // it also, or only, sends to a session that it does not name by its key
 	BlindRead bool     // it also, or only, reads from such a one
 }
@@ -272,14 +271,13 @@ var reachers = map[string]*reacher{
 	"session_status":     {false, true, true, "", []string{"sessionKey"}},
 }
 
-func reachOf(s *said) (out Reach) {
+func (s *said) reach() (out Reach) {
 	switch r := reachers[s.Tool]; {
 	case s.Tool == "automations":
 		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
-			out.Sends, out.BlindSend = scheduledInto(s)
-			out.Unchanged = runsOne(s)
+			out.Sends, out.BlindSend = s.scheduledInto()
 		}
-	case polls(s): // the command may be of an earlier context window of this session
+	case s.polls(): // the command may be of an earlier context window of this session
 		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
 			out.Reads = []string{s.Context.SessionKey}
 		}
@@ -353,7 +351,7 @@ func sessionKeys(v, agent string) ([]string, bool) {
 // scheduledInto are the sessions that an automation, or a wake-up, puts a text into. A run of its own starts at the
 // agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
 // message, and nothing tells it apart then. blind means that a session is named in a way taint can't follow.
-func scheduledInto(s *said) (keys []string, blind bool) {
+func (s *said) scheduledInto() (keys []string, blind bool) {
 	agents, events := []string{s.Agent()}, false
 	var named []string
 	for i := range s.args {
@@ -385,15 +383,4 @@ func scheduledInto(s *said) (keys []string, blind bool) {
 	}
 	slices.Sort(keys)
 	return slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == s.Context.SessionKey }), blind
-}
-
-// runsOne reports whether a call of automations only lets one job run, which it names.
-func runsOne(s *said) bool {
-	named := map[string]bool{}
-	for i := range s.args {
-		if a := &s.args[i]; a.path == "id" || a.path == "jobId" {
-			named[JobID(a.value)] = true
-		}
-	}
-	return s.top("action") == "run" && len(named) == 1 && !named[""]
 }

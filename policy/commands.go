@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
-	"github.com/openclaw-verifier/verifier/internal/protocol"
 )
 
 // mostCommands is how much of the commands of a call is read, in bytes. A longer one can do anything, and counts as
@@ -17,49 +16,50 @@ const mostCommands = 64 << 10
 // readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it
 // may take is known by that; in any other each text may be a command, and it can do anything.
 func (s *said) readCommand() (all *command.Line, plain bool) {
-	line, count, list, left := command.Line{}, 0, []string(nil), mostCommands
-	add := func(one command.Line) {
-		if count++; count == 1 {
-			line = one
-			return
-		}
-		line.Dir, line.Why = one.Dir, cmp.Or(line.Why, one.Why)
-		line.Commands, line.Words = append(line.Commands, one.Commands...), append(line.Words, one.Words...)
-		line.Paths = append(line.Paths, one.Paths...)
-		line.Network, line.Joined = line.Network || one.Network, line.Joined || one.Joined
-	}
-	plain = !slices.ContainsFunc(s.names, func(name string) bool {
-		key := plainKey(name)
-		return !commandParams[key] && !directoryParams[key] && !idleParams[key]
-	})
+	var lines []command.Line
+	var list []string
+	plain, left := true, mostCommands
 	for i := range s.args {
 		a := &s.args[i]
+		isCommand := commandParams[a.name]
 		if directoryParams[a.name] || idleParams[a.name] {
 			plain = plain && a.top
 			continue
 		}
 		text := a.value[:max(0, min(len(a.value), left))]
 		left -= len(text) + 1
-		whole := commandParams[a.name] && a.top && a.isText
+		whole := isCommand && a.top && a.isText
 		plain = plain && whole
 		switch {
 		case left < 0 && text == "":
-		case !whole && (commandParams[a.name] || a.name == "argv" || a.name == "args" || a.name == "arguments"):
+		case !whole && (isCommand || a.name == "argv" || a.name == "args" || a.name == "arguments"):
 			list = append(list, text)
 		default:
-			add(command.Read(text))
+			lines = append(lines, command.Read(text))
 		}
 	}
-	if list != nil {
-		add(command.Argv(list))
+	if list != nil || lines == nil {
+		lines = append(lines, command.Argv(list))
 	}
-	s.long = left < 0
-	if plain = plain && count == 1 && !s.long; !plain {
-		line.Effect, line.Install, line.Network = command.Anything, false, line.Network || s.long
+	all, s.long = &lines[0], left < 0
+	for i := range lines[1:] {
+		one := &lines[i+1]
+		all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
+		all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
+		all.Paths = append(all.Paths, one.Paths...)
+		all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
+	}
+	if plain = plain && len(lines) == 1 && !s.long && !slices.ContainsFunc(s.names, saysMoreThanACommand); !plain {
+		all.Effect, all.Install, all.Network = command.Anything, false, all.Network || s.long
 	}
 	s.base = s.start
-	s.in(&line)
-	return &line, plain
+	s.in(all)
+	return all, plain
+}
+
+func saysMoreThanACommand(name string) bool {
+	key := plainKey(name)
+	return !commandParams[key] && !directoryParams[key] && !idleParams[key]
 }
 
 // knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a
@@ -73,26 +73,21 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 //   - and the call names no place where secrets are kept.
 //
 // Anything else can do anything.
-func (pl *Plan) knownEffect(s *said) command.Effect {
-	if pl.Line == nil || s.Context.Platform != "linux" && s.Context.Platform != "darwin" || !pl.rule.startsHere() ||
-		pl.Line.Network || pl.Secret != "" || !pl.Owners(s.Call) || s.base == "" || !s.holds(s.base) ||
-		s.start != s.base && !s.holds(".") ||
-		slices.ContainsFunc(pl.Line.Paths, func(name string) bool { return !s.holds(name) }) {
+func (pl *planner) knownEffect() command.Effect {
+	leads := func(name string) bool { return !pl.holds(name) }
+	if pl.Line == nil || !pl.onUnix() || !pl.rule.startsHere() || pl.Line.Network || pl.Secret != "" ||
+		!pl.Initiator.Owns(pl.Call) || pl.base == "" || leads(pl.base) || pl.start != pl.base && leads(".") ||
+		slices.ContainsFunc(pl.Line.Paths, leads) {
 		return command.Anything
 	}
 	return pl.Line.Effect
 }
 
+func (s *said) onUnix() bool { return s.Context.Platform == "linux" || s.Context.Platform == "darwin" }
+
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program
 // that runs already, the same words may do anything.
 func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
-
-// Owners reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the
-// owner's message holds may be outside content all the same.
-func (pl *Plan) Owners(c *protocol.Call) bool {
-	group := c.Context.GroupID != "" || IsGroup(c.Context.SessionKey)
-	return !group && !pl.Initiator.Orphan && (c.Context.SenderIsOwner || pl.Initiator.System)
-}
 
 // polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such
 // a call may be given. OpenClaw takes the action as it is written.
@@ -101,7 +96,7 @@ var polling = map[string]struct{ actions, params map[string]bool }{
 	"terminal": {setOfWords("list read"), setOfWords("action sessionId")},
 }
 
-func polls(s *said) bool {
+func (s *said) polls() bool {
 	known, ok := polling[s.Tool]
 	return ok && known.actions[s.top("action")] &&
 		!slices.ContainsFunc(s.names, func(name string) bool { return !known.params[name] })
@@ -111,13 +106,13 @@ func polls(s *said) bool {
 var codingAgents = map[string]bool{"claude-code": true, "codex": true, "gemini": true, "opencode": true}
 
 // agentAsks says why a call of a coding agent asks at every level, as a sentence; "" where it does not.
-func (pl *Plan) agentAsks() string {
+func (pl *planner) agentAsks() string {
 	switch {
+	case !codingAgents[pl.Agent()], pl.Line == nil && !pl.rule.writes:
 	case pl.rule.writes:
 		if pl.named.outside {
 			return "This writes a file outside the workspace."
 		}
-	case pl.Line == nil:
 	case pl.Secret != "":
 		return "This reads a place where secrets are kept."
 	case pl.Line.Joined && pl.Line.Network:
@@ -182,7 +177,7 @@ func program(word string) string {
 
 // turnsOff reports whether a call may turn us off: a tool that writes files, or one that we don't know, and that names
 // where an agent reads which hooks it runs; or a command that names such a place, or starts an agent.
-func (pl *Plan) turnsOff(s *said) bool {
+func (pl *planner) turnsOff() bool {
 	switch {
 	case pl.Line != nil:
 		return pl.Line.Effect != command.Look && (pl.named.settings || pl.named.agent)
@@ -191,19 +186,19 @@ func (pl *Plan) turnsOff(s *said) bool {
 	case pl.rule.known:
 		return false
 	}
-	return slices.ContainsFunc(s.args, func(a argument) bool {
+	return slices.ContainsFunc(pl.args, func(a argument) bool {
 		lower := strings.ToLower(a.value)
 		if !slices.ContainsFunc(agentNames, func(name string) bool { return strings.Contains(lower, name) }) {
 			return false
 		}
 		if commandParams[a.name] {
-			line, at := command.Read(a.value), s.ground
+			line, at := command.Read(a.value), pl.ground
 			at.in(&line)
 			if n := pl.policy.namedBy(&line, &at); n.agent || n.settings {
 				return true
 			}
 		}
-		return isSettings(s.resolve(a.value)) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings)
+		return isSettings(pl.resolve(a.value)) || slices.ContainsFunc(strings.FieldsFunc(a.value, endsWord), isSettings)
 	})
 }
 

@@ -243,12 +243,6 @@ type Cause struct {
 	At    time.Time
 }
 
-// Start says what the start of a run brings in, and what a conversation is worth at its first call.
-func (p *Policy) Start(c *protocol.Call) (Initiator, taint.Level) {
-	s := Classify(c, p.UnknownSender)
-	return s, p.birth(s)
-}
-
 // Iterations is the iteration from which on a turn of an agent needs a person's yes, after that many of them.
 func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(agent).cap << yeses }
 
@@ -267,12 +261,12 @@ const mostYeses = 10
 // runCap limits the calls of a run that do not tell their iteration: an iteration may make many calls, so the two are
 // not the same. It also limits a run that told iterations before and no longer does: the last one would bind for ever
 // or never. What only looks, builds or tests does not count.
-func (p *Policy) runCap(c *protocol.Call, pl *Plan) int {
-	if c.Context.RunID == "" || c.Context.Iteration != nil || pl.Effect != command.Anything ||
+func (pl *planner) runCap() int {
+	if pl.Context.RunID == "" || pl.Context.Iteration != nil || pl.Effect != command.Anything ||
 		pl.rule.safe && !pl.rule.strictSink && !pl.Leaves {
 		return 0
 	}
-	return p.calls
+	return pl.policy.calls
 }
 
 // Counts reports whether the plan depends on what people said of the run at its cap, which [Plan.Loop] takes.

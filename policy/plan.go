@@ -23,7 +23,7 @@ type Plan struct {
 	Reach     Reach          // which other conversations it touches
 	Line      *command.Line  // the command that it runs; nil: it runs none
 	Plain     bool           // and its params say nothing else but where it starts, and how long it may take
-	Effect    command.Effect // what that is known to do, by the rule for commands: see [Plan.knownEffect]
+	Effect    command.Effect // what that is known to do, by the rule for commands: see [planner.knownEffect]
 	Writes    Writing        // what it may write into files
 	RunCap    int            // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
 
@@ -35,6 +35,12 @@ type Plan struct {
 	named    named       // by its words
 	declared []*declared // the owner's policies that it falls under
 	loop     loop
+}
+
+// planner is a plan in the making, with the call that it is of.
+type planner struct {
+	Plan
+	said
 }
 
 // The ids of rules that more than one place names.
@@ -56,48 +62,38 @@ func (p *Policy) Plan(c *protocol.Call) Plan { return p.plan(c, false) }
 func (p *Policy) Notice(c *protocol.Call) Plan { return p.plan(c, true) }
 
 func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
-	set, s := p.rulesFor(c.Agent()), p.read(c)
+	set := p.rulesFor(c.Agent())
 	r := set.find(c.Tool)
 	if r.reading != nil && c.Hints.ReadOnly != nil && *c.Hints.ReadOnly {
 		r = r.reading
 	}
-	pl := Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves, sink: r.sink && !r.safe,
-		Initiator: Classify(c, p.UnknownSender), Reach: reachOf(s), Effect: command.Anything,
-		loop: loop{iteration: c.Iteration(), cap: set.cap}}
-	pl.Birth = p.birth(pl.Initiator)
+	pl := planner{said: p.read(c), Plan: Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves,
+		sink: r.sink && !r.safe, loop: loop{iteration: c.Iteration(), cap: set.cap}}}
+	pl.Initiator, pl.Birth = p.Start(c)
+	pl.Reach = pl.reach()
 	switch {
-	case polls(s):
+	case pl.polls():
 		pl.onlyLooks()
 	case r.runs:
-		pl.Line, pl.Plain = s.readCommand()
+		pl.Line, pl.Plain = pl.readCommand()
 	}
 	if pl.Line != nil {
-		pl.named = p.namedBy(pl.Line, &s.ground)
+		pl.named = p.namedBy(pl.Line, &pl.ground)
 	} else {
-		pl.named = s.namedFiles(r)
+		pl.named = pl.namedFiles(r)
 	}
-	pl.bringsIn(s)
-	pl.keeps(s)
-	pl.Effect = pl.knownEffect(s)
-	pl.Writes = pl.writing(s)
-	pl.asks(s)
-	pl.declare(p.declared, c)
-	pl.RunCap = p.runCap(c, &pl)
-	pl.decideAlone(s, notice)
-	return pl
-}
-
-// birth is what a conversation is worth at its first call. A spawned run whose parent was never seen, or a resumed one
-// whose conversation was not, is like an unknown sender.
-func (p *Policy) birth(s Initiator) taint.Level {
-	if s.Spawned || s.Orphan || s.Resumed {
-		return taint.Worse(s.Level, p.UnknownSender)
-	}
-	return s.Level
+	pl.bringsIn()
+	pl.keeps()
+	pl.Effect, pl.Writes = pl.knownEffect(), pl.writing()
+	pl.asks()
+	pl.declare()
+	pl.RunCap = pl.runCap()
+	pl.decideAlone(notice)
+	return pl.Plan
 }
 
 // onlyLooks is for a call that only looks at what a running command has printed: nothing but the owner asks about it.
-func (pl *Plan) onlyLooks() {
+func (pl *planner) onlyLooks() {
 	pl.sink = false
 	text := "This call of " + pl.rule.called() + " only looks at what a running command has printed"
 	for l, mode := range pl.Modes {
@@ -109,57 +105,52 @@ func (pl *Plan) onlyLooks() {
 
 // keeps says which secrets a call reads, which it gives away, and whether a lasting grant may cover it. Where it errs,
 // the owner is asked once more.
-func (pl *Plan) keeps(s *said) {
-	r, action := pl.rule, s.top("action")
-	found := pl.named.secret
-	if s.long {
+func (pl *planner) keeps() {
+	r, line, action, found := pl.rule, pl.Line, pl.top("action"), pl.named.secret
+	if pl.long {
 		found = keptSecrets
 	}
-	pl.Leaves = pl.Leaves || pl.Line != nil && pl.Line.Network || r.opens && found != "" || pl.Reach.Schedules ||
-		pl.Reach.BlindSend
-	if s.Tool == "heartbeat_respond" && slices.Contains(s.args, argument{"notify", "notify", "false", false, true}) {
-		pl.Leaves = false // it says that the owner is not to be told
-	}
+	quiet := argument{"notify", "notify", "false", false, true} // the owner is not to be told
+	pl.Leaves = (pl.Leaves || line != nil && line.Network || r.opens && found != "" || pl.Reach.Schedules ||
+		pl.Reach.BlindSend) && !(pl.Tool == "heartbeat_respond" && slices.Contains(pl.args, quiet))
 	if pl.Leaves {
 		pl.Gives = found
 	}
 	switch {
 	case r.secret:
 		pl.Secret = keptSecrets
-	case found != "" && (pl.Line != nil || r.opens || !pl.Leaves):
+	case found != "" && (line != nil || r.opens || !pl.Leaves):
 		pl.Secret = found
 	case pl.Reach.BlindRead:
 		pl.Secret = otherSessions
-	case s.Tool == "nodes" && shownByDevice[action] && !strings.HasPrefix(action, "camera"),
-		s.Tool == "terminal" && action == "read":
+	case pl.Tool == "nodes" && shownByDevice[action] && !strings.HasPrefix(action, "camera"),
+		pl.Tool == "terminal" && action == "read":
 		pl.Secret = ofDevice
 	}
 	switch {
-	case r.dangerous || r.destructive || r.secret || s.Hints.Destroys():
+	case r.dangerous || r.destructive || r.secret || pl.Hints.Destroys():
 	case r.safe:
 		pl.Grantable = true // it is never asked for
-	case pl.Line != nil:
-		pl.Grantable = found == "" && (!pl.Line.Joined || !pl.Line.Network) && !pl.named.deletes &&
-			!pl.named.agent && pl.named.asked == ""
+	case line != nil:
+		pl.Grantable = found == "" && !(line.Joined && line.Network) && !pl.named.deletes && !pl.named.agent &&
+			pl.named.asked == ""
 	default:
 		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.named.later &&
-			!slices.ContainsFunc(s.args, saysMore)
+			!slices.ContainsFunc(pl.args, saysMore)
 	}
 }
 
 // asks adds what asks, or refuses, whatever the tool's row says.
-func (pl *Plan) asks(s *said) {
+func (pl *planner) asks() {
 	every := taint.Every(confirm)
-	if s.long {
+	if pl.long {
 		pl.hold(longRule, "This command is longer than 64 KB, so we don't know what it does.", every)
 	}
-	if pl.settings = pl.turnsOff(s); pl.settings {
+	if pl.settings = pl.turnsOff(); pl.settings {
 		pl.hold(settingsRule, "This may change which hooks a coding agent runs, and so whether it asks.", every)
 	}
-	if codingAgents[s.Agent()] {
-		if why := pl.agentAsks(); why != "" {
-			pl.hold(agentRule, why, every)
-		}
+	if why := pl.agentAsks(); why != "" {
+		pl.hold(agentRule, why, every)
 	}
 	if pl.rule.open && pl.named.obeys {
 		pl.settings = true
@@ -180,34 +171,32 @@ func onwards(from taint.Level, mode taint.Mode) (r taint.Row) {
 }
 
 // hold tightens the row by a rule that no lasting grant answers.
-func (pl *Plan) hold(rule, text string, to taint.Row) {
+func (pl *planner) hold(rule, text string, to taint.Row) {
 	pl.Grantable = false
 	pl.tighten(rule, text, to)
 }
 
 // decideAlone lets the first rule that decides alone set the whole row. The guard comes first: nothing that an owner
 // can configure overrides it. A call that never passes reaches nothing; one that always does is not counted.
-func (pl *Plan) decideAlone(s *said, notice bool) {
-	ours := pl.policy.guard.find(s, pl.rule.commands, pl.Line)
+func (pl *planner) decideAlone(notice bool) {
+	ours, mode, text := pl.policy.guard.find(&pl.said, pl.rule.commands, pl.Line), allow, ""
 	switch {
-	case !s.readable:
-		pl.setAll("unreadable", "The params are not one JSON value, so nothing can be said of them.", restrict)
+	case !pl.readable:
+		pl.gate, mode, text = "unreadable", restrict, "The params are not one JSON value, so nothing can be said of them."
 	case ours != "":
-		pl.setAll("guard", "The call names "+ours+": an agent must not reach what decides about it.", restrict)
+		pl.gate, mode, text = "guard", restrict, "The call names "+ours+": an agent must not reach what decides about it."
 	case notice:
-		pl.setAll("notice", "The runtime doesn't ask about this: it passes, and what it returns still counts.", allow)
+		pl.gate, text = "notice", "The runtime doesn't ask about this: it passes, and what it returns still counts."
 	case pl.rule.wrapper:
-		pl.setAll("wrapper", s.Tool+" only wraps another call, which is judged on its own.", allow)
+		pl.gate, text = "wrapper", pl.Tool+" only wraps another call, which is judged on its own."
 		pl.Raise, pl.Source, pl.Secret, pl.Writes = system, "", "", WritesNothing
 	case !pl.rule.inScope:
-		pl.setAll("scope", "The tool is out of scope: it passes unasked, and what it returns still counts.", allow)
+		pl.gate, text = "scope", "The tool is out of scope: it passes unasked, and what it returns still counts."
+	default:
+		return
 	}
-}
-
-// setAll sets the whole row by one rule.
-func (pl *Plan) setAll(rule, text string, mode taint.Mode) {
-	pl.gate, pl.Modes, pl.Leaves, pl.Gives, pl.declared = rule, taint.Every(mode), false, "", nil
-	why := []Step{{rule, text, mode}}
+	pl.Modes, pl.Leaves, pl.Gives, pl.declared = taint.Every(mode), false, "", nil
+	why := []Step{{pl.gate, text, mode}}
 	for l := range pl.why {
 		pl.why[l] = why
 	}
@@ -250,23 +239,13 @@ func (pl *Plan) Class() string {
 
 // ByArguments reports whether the call's arguments make what it brings in better or worse than what its tool returns
 // otherwise. What a wrapper returns is another call's.
-func (pl *Plan) ByArguments() bool {
-	return pl.rule != nil && pl.gate == "" && pl.Raise != pl.rule.response
-}
+func (pl *Plan) ByArguments() bool { return pl.gate == "" && pl.Raise != pl.rule.response }
 
-// Goes are the params that say where a call goes, for the person who is asked about it. Nil: unknown, or that is not
-// what matters, since the call does more than its arguments say.
+// Goes are the params that say where a call goes, for the person who is asked about it, and for a lasting grant. Nil:
+// unknown, or that is not what matters, since the call does more than its arguments say.
 func (pl *Plan) Goes() []string {
-	if r := pl.rule; r != nil && !r.dangerous && !r.destructive && !r.secret && !r.runs {
+	if r := pl.rule; !r.dangerous && !r.destructive && !r.secret && !r.runs {
 		return r.destinations
-	}
-	return nil
-}
-
-// Destinations are the same for a lasting grant; nil where none may cover the call.
-func (pl *Plan) Destinations() []string {
-	if pl.Grantable {
-		return pl.Goes()
 	}
 	return nil
 }
@@ -274,24 +253,16 @@ func (pl *Plan) Destinations() []string {
 // Content are params in which calls like it may differ, since they only hold what is said; all others count as
 // destinations.
 func (pl *Plan) Content() []string {
-	if !pl.Grantable {
-		return nil
-	}
 	goes := pl.Goes()
 	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(goes, name) })
 }
 
 // Unsure reports whether no label says which of a call's arguments say where it goes, nor that there are none.
-func (pl *Plan) Unsure() bool { return pl.rule == nil || pl.rule.destinations == nil }
+func (pl *Plan) Unsure() bool { return pl.rule.destinations == nil }
 
 // Unclear reports whether we don't know what a call does, or it sends something away.
 func (pl *Plan) Unclear() bool {
 	return !pl.rule.known || pl.Leaves || pl.Line != nil && pl.Line.Effect == command.Anything
-}
-
-// Quotes reports whether the plan says anything in words of the call.
-func (pl *Plan) Quotes() bool {
-	return pl.Secret != "" || pl.Gives != "" || pl.Line != nil && pl.Line.Why != ""
 }
 
 // Unquote takes words of the call out of what the plan says, where something in the call is hidden and the words may be

@@ -325,10 +325,10 @@ func (d *declared) concerns(c *protocol.Call) bool {
 }
 
 // declare lets the owner's policies tighten the plan.
-func (pl *Plan) declare(policies []*declared, c *protocol.Call) {
-	for _, d := range policies {
+func (pl *planner) declare() {
+	for _, d := range pl.policy.declared {
 		mode, _ := d.of(pl.rule.name)
-		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(c) {
+		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(pl.Call) {
 			continue
 		}
 		pl.declared = append(pl.declared, d)

@@ -19,6 +19,16 @@ type Initiator struct {
 	Why     string      // the rule that matched, as the end of a sentence
 }
 
+// Start says what the start of a run brings in, and what a conversation is worth at its first call. A spawned run whose
+// parent was never seen, or a resumed one whose conversation was not, is like an unknown sender.
+func (p *Policy) Start(c *protocol.Call) (in Initiator, birth taint.Level) {
+	in = Classify(c, p.UnknownSender)
+	if in.Spawned || in.Orphan || in.Resumed {
+		return in, taint.Worse(in.Level, p.UnknownSender)
+	}
+	return in, in.Level
+}
+
 // systemTriggers are the runs that no person started. By resume the runtime goes on with what a conversation was doing,
 // after a restart for example: it brings nothing in.
 var systemTriggers = setOfWords("cron heartbeat system system_event system-event")
@@ -60,6 +70,13 @@ func Classify(c *protocol.Call, unknown taint.Level) Initiator {
 		in.Level, in.Unknown, in.Why = unknown, true, "this client doesn't tell us who started the run"
 	}
 	return in
+}
+
+// Owns reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the owner's
+// message holds may be outside content all the same.
+func (in *Initiator) Owns(c *protocol.Call) bool {
+	group := c.Context.GroupID != "" || IsGroup(c.Context.SessionKey)
+	return !group && !in.Orphan && (c.Context.SenderIsOwner || in.System)
 }
 
 // IsSubagent reports whether a session key belongs to a run that another session started.

@@ -80,7 +80,7 @@ func (j *judged) question() *approval.Ask {
 		TargetParams: p.Goes(), Unsure: p.Unsure(), Unclear: p.Unclear(), Holds: j.view.Secret != "",
 		Shell: p.Line != nil, Network: p.Line != nil && (p.Line.Network || !p.Plain),
 		Unseen: p.Line != nil && p.Line.Effect != command.Look && !j.view.Seen,
-		Direct: p.Owners(c) && !j.start.Spawned, Origins: originsOf(j.view.Origins),
+		Direct: j.start.Owns(c) && !j.start.Spawned, Origins: originsOf(j.view.Origins),
 	}
 	a.Owner = a.Direct && c.Context.SenderIsOwner
 	if c.Sent != c.Tool {
@@ -96,7 +96,7 @@ func (j *judged) question() *approval.Ask {
 		return a
 	}
 	params, _ := c.Values() // none that can't be read: a call without them is like no other
-	like := lineage.AlikeOf(params, p.Destinations(), p.Content())
+	like := lineage.AlikeOf(params, p.Goes(), p.Content())
 	if a.Hidden == 0 && !a.Holds {
 		a.Same, a.Goes = like.String(), like.Where()
 	}

@@ -65,7 +65,7 @@ func (p *planned) hide() {
 		values, err := p.call.Values()
 		p.bears = err != nil || p.terms.Redactor.BearsIn(values) || p.shown().PreRedacted()
 	}
-	if pl.Quotes() {
+	if pl.Line != nil || pl.Secret != "" || pl.Gives != "" {
 		p.terms.Redactor.Lines(&pl.Secret, &pl.Gives)
 		if shown := p.shown(); shown.Hidden() > 0 {
 			pl.Unquote(strings.ToLower(string(shown.Params)))

@@ -127,7 +127,7 @@ func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
 	for _, key := range r.Sends {
 		handOn(t.Other(store.Name{Client: c.Client, Key: key}), t, j.view.Level, j.view.Secret, "a message from another session")
 	}
-	if r.Schedules && !r.Unchanged { // a job that runs as it is starts as what it is worth
+	if r.Schedules {
 		for _, agent := range scheduledFor(c) {
 			jobs := t.Other(store.Jobs(c.Client, agent))
 			jobs.Raise("", j.view.Level, "a conversation that scheduled or changed a job", t.Now)

@@ -74,7 +74,7 @@ func (c *ExplainCmd) Run(a *app) error {
 func explainYeses(a *app, call *protocol.Call, plan *policy.Plan) {
 	params, _ := call.Values()
 	of := "exactly this call"
-	if where := lineage.AlikeOf(params, plan.Destinations(), plan.Content()).Where(); len(where) > 0 {
+	if where := lineage.AlikeOf(params, plan.Goes(), plan.Content()).Where(); len(where) > 0 {
 		of += ", or for calls to the same recipients: " + printable(strings.Join(where, ", "))
 	}
 	a.printf("It may pass where it asks, if you have said yes for a while to %s. `verifier grants` lists what you "+

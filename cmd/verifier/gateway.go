@@ -170,7 +170,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	}
 	desk, err := approval.NewDesk(approval.Options{
 		Terms: terms(s.config), Key: key, Store: g.store, Record: g.record,
-		Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().Policy.Strict() },
+		Hide: g.hide, Channels: g.channels, NoReset: func() bool { return g.live.Load().Policy.Strict },
 		Log: s.log, Observe: g.happened,
 		Visible: visible, Detailed: channels.FullyDetailed, Head: func(a *approval.Ask) string { return channels.Head(a).String() },
 		Bodies: func(a *approval.Ask, params jsontext.Value) (jsontext.Value, int) {
