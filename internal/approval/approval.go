@@ -12,13 +12,9 @@ package approval
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"hash/maphash"
-	"io"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,7 +22,6 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
-	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
@@ -62,7 +57,6 @@ type Options struct {
 	Hide    func(string) string // what may be kept of a person's words; nil: [redact.Line]
 	NoReset func() bool         // the level is never lowered now, not even by the owner; nil: it may be
 	Log     *slog.Logger        // nil discards
-	Rand    io.Reader           // nil means crypto/rand
 	Poll    time.Duration       // how often waiting cards are looked at; 0 means 2 s
 	Observe func(Event)         // is called with what happens; may be nil
 }
@@ -93,35 +87,20 @@ const (
 	mostMinutes    = 60
 	defaultOpen    = 5
 	defaultPrompts = 60
-	tapMinutes     = 30 // what a button grants, where it may
-	maxTries       = 5  // wrong codes before a person is locked out
-	hour           = time.Hour
+	tapMinutes     = 30               // what a button grants, where it may
+	maxTries       = 5                // wrong codes before a person is locked out
 	noHolds        = 10 * time.Minute // how long a no, or silence, answers identical calls
 	sendDeadline   = 10 * time.Second
 	strandedAfter  = 3 * sendDeadline
-	leastDelivery  = 2 * time.Second        // for a call that can wait less, a card may take this long to reach someone
-	askSlack       = 250 * time.Millisecond // for the store, once a call has been held: its caller waits for an answer
-	stopDeadline   = 2 * time.Second        // for what is shown while the desk stops
+	leastDelivery  = 2 * time.Second // for a call that can wait less, a card may take this long to reach someone
+	stopDeadline   = 2 * time.Second // for what is shown while the desk stops
 )
 
 // Desk puts questions to people and takes their answers. Close it to stop its goroutines.
 type Desk struct {
-	*asker
-	Grants  *Grants
-	Pauses  *Pauses
-	answers *answers
-}
-
-// core is what every part of the desk has: the options, the terms in force, who waits, and the goroutines.
-type core struct {
-	o       Options
-	inForce atomic.Pointer[terms]
-	waiters waiters
-	deaf    sync.Map // why a channel stopped listening: errors, by its name
-
-	ctx  context.Context // ends when the desk stops
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	*shows
+	Grants *Grants
+	Pauses *Pauses
 }
 
 // NewDesk opens a desk and starts listening for answers.
@@ -130,20 +109,18 @@ func NewDesk(o Options) (*Desk, error) {
 		return nil, errors.New("approval: the server key must be at least 32 bytes")
 	}
 	o.fill()
-	c := &core{o: o, waiters: waiters{byCard: make(map[string][]*waiter)}}
-	if err := c.Configure(o.Terms); err != nil {
+	s := &shows{cards: &cards{o: o, waiters: waiters{byCard: make(map[string][]*waiter)}}, seed: maphash.MakeSeed()}
+	if err := s.Configure(o.Terms); err != nil {
 		return nil, err
 	}
-	c.ctx, c.stop = context.WithCancel(context.Background())
-	s := &shows{cards: &cards{core: c}, seed: maphash.MakeSeed()}
-	d := &Desk{asker: &asker{s}, Grants: &Grants{s}, Pauses: &Pauses{s}}
-	d.answers = &answers{s, d.Pauses, d.Grants}
-	c.run(s.watch)
-	c.run(s.look)
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	d := &Desk{shows: s, Grants: &Grants{s}, Pauses: &Pauses{s}}
+	s.run(s.ctx, func(context.Context) { s.watch() })
+	s.run(s.ctx, func(context.Context) { s.look() })
 	for name, ch := range o.Channels {
-		c.run(func() {
-			if err := ch.Listen(c.ctx, d.Answer); err != nil && c.ctx.Err() == nil {
-				c.deaf.Store(name, err)
+		s.run(s.ctx, func(context.Context) {
+			if err := ch.Listen(s.ctx, d.Answer); err != nil && s.ctx.Err() == nil {
+				s.deaf.Store(name, err)
 				o.Log.Error("a channel stopped listening", "channel", name, "err", err)
 			}
 		})
@@ -152,9 +129,15 @@ func NewDesk(o Options) (*Desk, error) {
 }
 
 func (o *Options) fill() {
+	never := func(*Ask) bool { return false }
 	o.Poll = cmp.Or(o.Poll, 2*time.Second)
-	o.Rand = cmp.Or(o.Rand, rand.Reader)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Visible == nil {
+		o.Visible = never
+	}
+	if o.Detailed == nil {
+		o.Detailed = never
+	}
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
 	}
@@ -174,41 +157,4 @@ func (d *Desk) Stop() { d.stop() }
 func (d *Desk) Close() {
 	d.Stop()
 	d.wg.Wait()
-}
-
-// run starts a goroutine that Close waits for.
-func (c *core) run(f func()) {
-	c.wg.Go(func() { c.survive(f) })
-}
-
-// survive has a panic end only what is done in it.
-func (c *core) survive(f func()) {
-	defer func() {
-		if p := recover(); p != nil {
-			c.o.Log.Error("the desk recovered from a panic", "panic", text.Panic(p))
-		}
-	}()
-	f()
-}
-
-// runFor is run on behalf of a request, so that the log can say which. It ends neither with that nor with the desk.
-func (c *core) runFor(request context.Context, f func(ctx context.Context)) {
-	c.run(func() { f(context.WithoutCancel(request)) })
-}
-
-// note records what does not hold anything up; a failure shows in health.
-func (c *core) note(ctx context.Context, e record.Entry) {
-	if err := c.o.Record.Append(e); err != nil {
-		c.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
-	}
-}
-
-// entryFor is a record entry about a card.
-func entryFor(kind record.Kind, c *Card) record.Entry {
-	a := &c.Ask
-	return record.Entry{
-		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey,
-		SessionID: a.SessionID, Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.Digest,
-		Level: a.Level.String(),
-	}
 }

@@ -12,10 +12,8 @@ import (
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
+	"github.com/openclaw-verifier/verifier/redact"
 )
-
-// asker puts calls to people and has their callers wait for the answer.
-type asker struct{ *shows }
 
 // Request is a call that needs a person.
 type Request struct {
@@ -60,158 +58,153 @@ var (
 	errExhausted = errors.New("approval: the agent has asked too often")
 )
 
+// asking is one call on its way to people and back.
+type asking struct {
+	*shows
+	*Request
+	waiter *waiter
+	hold   <-chan time.Time
+
+	id     string   // of the card that asks about it
+	card   *Card    // where that is new
+	said   *Ruling  // where it was answered before, or can't be put
+	others []string // cards that have to close first
+}
+
 // Ask puts a call to people, or joins the card that asks about it already, and waits for the answer as long as the
 // request may be held.
-func (as *asker) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
-	if as.ctx.Err() != nil {
+func (d *Desk) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
+	if d.ctx.Err() != nil {
 		return Ruling{}, ErrStopped
 	}
-	bound := r.Ask
-	as.terms().bind(&bound)
-	if err := as.canAsk(&bound); err != nil {
-		return Ruling{}, fmt.Errorf("%w: %w", ErrNobody, err)
-	}
-	w, began := newWaiter(r), time.Now()
-	hold := time.NewTimer(r.Hold)
+	began, hold := time.Now(), time.NewTimer(r.Hold)
 	defer hold.Stop()
 	defer func() { ruling.Waited = time.Since(began) }()
+	as := &asking{shows: d.shows, Request: r, waiter: newWaiter(r), hold: hold.C}
 	// A caller that leaves now leaves the question behind, for one retry.
-	p, err := as.put(context.WithoutCancel(ctx), w, hold.C)
-	if err != nil {
+	if err := as.put(context.WithoutCancel(ctx)); err != nil {
 		return Ruling{}, err
 	}
-	if p.said != nil {
-		return *p.said, nil
+	if as.said != nil {
+		return *as.said, nil
 	}
-	w.card = p.id
-	done := as.waiters.add(w, p.id)
+	as.waiter.card = as.id
+	done := as.waiters.add(as.waiter, as.id)
 	defer func() {
 		if !ruling.Stopped { // else its card says that the gateway stops, see look
 			done()
 		}
 	}()
-	if p.card == nil {
-		w.wake() // it may have been answered before we waited for it
-	} else if err := as.announce(context.WithoutCancel(ctx), p.card, w); err != nil {
+	if as.card == nil {
+		as.waiter.wake() // it may have been answered before we waited for it
+	} else if err := as.announce(context.WithoutCancel(ctx)); err != nil {
 		return Ruling{}, err
 	}
-	return as.wait(ctx, w, hold.C)
-}
-
-// placed is what became of a question.
-type placed struct {
-	id     string
-	card   *Card    // where it is new
-	said   *Ruling  // where it was answered before, or can't be put
-	others []string // cards that have to close first
+	return as.wait(ctx)
 }
 
 // put finds a place for a question, and waits for one where there is none.
-func (as *asker) put(ctx context.Context, w *waiter, hold <-chan time.Time) (placed, error) {
+func (as *asking) put(ctx context.Context) error {
 	for over := false; ; {
-		p, err := as.place(ctx, w.request)
+		err := as.o.Store.Update(ctx, as.Ask.Conversation, as.place)
 		switch {
 		case errors.Is(err, store.ErrTaken): // another card has the code: draw again
 			continue
 		case errors.Is(err, errExhausted):
-			as.tellExhausted(ctx, w.request.Ask.Agent)
-			return placed{said: &Ruling{Exhausted: true}}, nil
+			as.tellExhausted(ctx)
+			as.said = &Ruling{Exhausted: true}
+			return nil
 		case !errors.Is(err, errFull):
-			return p, err
+			return err
 		}
-		done := as.waiters.add(w, p.others...)
+		done := as.waiters.add(as.waiter, as.others...)
 		select {
-		case <-w.woken:
+		case <-as.waiter.woken:
 		case <-time.After(as.o.Poll): // one may have closed before we waited for it
-		case <-hold:
+		case <-as.hold:
 			over = true
 		case <-as.ctx.Done():
 			over = true
 		}
-		if done(); over || w.paused.Load() {
-			return placed{said: &Ruling{Full: true, Paused: w.paused.Load()}}, nil
+		if done(); over || as.waiter.paused.Load() {
+			as.said = &Ruling{Full: true, Paused: as.waiter.paused.Load()}
+			return nil
 		}
 	}
 }
 
-// place puts up a card in an update of the conversation, unless one asks about the call already or was answered.
-func (as *asker) place(ctx context.Context, r *Request) (p placed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.showing()+askSlack)
-	defer cancel()
-	err = as.o.Store.Update(ctx, r.Ask.Conversation, func(t *store.Tx) error {
-		p = placed{}
-		if found, err := as.find(t, r, &p); found || err != nil {
-			return err
+// place puts up a card, unless one asks about the call already or was answered. Who may answer it and where it is put
+// is fixed with it.
+func (as *asking) place(t *store.Tx) error {
+	as.id, as.card, as.said, as.others = "", nil, nil, nil
+	now, a := as.terms(), as.Ask
+	now.bind(&a)
+	if err := now.canAsk(&a); err != nil {
+		return fmt.Errorf("%w: %w", ErrNobody, err)
+	}
+	if found, err := as.find(t); found || err != nil {
+		return err
+	}
+	for _, o := range t.C.Open {
+		if !o.Closed {
+			as.others = append(as.others, o.ID)
 		}
-		for _, o := range t.C.Open {
-			if !o.Closed {
-				p.others = append(p.others, o.ID)
-			}
-		}
-		if len(p.others) >= as.terms().MaxOpen {
-			return errFull
-		}
-		return as.draw(t, r, &p)
-	})
-	return p, err
+	}
+	if len(as.others) >= now.MaxOpen {
+		return errFull
+	}
+	if ok, err := t.Prompted(a.Agent, now.MaxPromptsPerHour); err != nil || !ok {
+		return errors.Join(err, errExhausted)
+	}
+	id, err := codes.NewID(nil)
+	if err != nil {
+		return fmt.Errorf("draw a card id: %w", err)
+	}
+	a.hide = as.o.Hide
+	a.Created = t.Now.UTC().Truncate(time.Millisecond)
+	a.Until = a.Created.Add(now.TTL)
+	now.nameStarter(&a)
+	text, err := json.Marshal(&a)
+	if err != nil {
+		return fmt.Errorf("write question: %w", err)
+	}
+	as.id = id
+	as.card = &Card{
+		ID: id, Ask: a, Text: text, Request: as.ID,
+		Code: codes.Code(as.o.Key, id), key: as.o.Key, longest: now.MaxMinutes,
+		kept: &store.Card{ID: id, Conversation: a.Conversation, Agent: a.Agent, Digest: a.Digest, Until: a.Until},
+	}
+	return as.card.put(t)
 }
 
 // find looks for a card that asks about the call or was answered.
-func (as *asker) find(t *store.Tx, r *Request, p *placed) (found bool, err error) {
-	all, err := as.about(t, r.Ask.Digest)
+func (as *asking) find(t *store.Tx) (found bool, err error) {
+	all, err := as.about(t, as.Ask.Digest)
 	for _, c := range all {
-		said, answered := as.says(t, c, &r.Ask)
+		said, answered := as.says(t, c, &as.Ask)
 		switch {
 		case answered:
-			p.said = &said
+			as.said = &said
 			return true, nil
-		case c.at(t.Now) != Open || r.Ask.HeldOnly && c.Request != r.ID:
+		case c.at(t.Now) != Open || as.Ask.HeldOnly && c.Request != as.ID:
 		case as.stranded(c, t.Now): // the process that was to show it has died, and the call that waited for it with it
 			c.withdraw(unshown, t.Now)
 			if err := c.put(t); err != nil {
 				return false, err
 			}
 		default:
-			p.id = c.ID
+			as.id = c.ID
 			return true, nil
 		}
 	}
 	return false, err
 }
 
-// draw makes a card.
-func (as *asker) draw(t *store.Tx, r *Request, p *placed) error {
-	now := as.terms()
-	if ok, err := t.Prompted(r.Ask.Agent, now.MaxPromptsPerHour); err != nil || !ok {
-		return errors.Join(err, errExhausted)
-	}
-	id, err := codes.NewID(as.o.Rand)
-	if err != nil {
-		return fmt.Errorf("draw a card id: %w", err)
-	}
-	a := r.Ask
-	a.hide = as.o.Hide
-	a.Created = t.Now.UTC().Truncate(time.Millisecond)
-	a.Until = a.Created.Add(now.TTL)
-	now.bind(&a)
-	now.nameStarter(&a)
-	text, err := json.Marshal(&a)
-	if err != nil {
-		return fmt.Errorf("write question: %w", err)
-	}
-	p.id = id
-	p.card = &Card{
-		ID: id, Ask: a, Text: text, Request: r.ID,
-		Code: codes.Code(as.o.Key, id), key: as.o.Key, longest: now.MaxMinutes,
-		kept: &store.Card{ID: id, Conversation: a.Conversation, Agent: a.Agent, Digest: a.Digest, Until: a.Until},
-	}
-	return p.card.put(t)
-}
-
 // tellExhausted gives people one notice an hour that an agent has asked too often.
-func (as *asker) tellExhausted(ctx context.Context, agent string) {
+func (as *asking) tellExhausted(ctx context.Context) {
 	as.o.Observe(Event{Kind: EventExhausted})
-	if n, err := as.o.Store.Count(ctx, "exhausted:"+agent, hour, true); err != nil || n > 1 {
+	agent := as.Ask.Agent
+	if n, err := as.o.Store.Count(ctx, "exhausted:"+agent, time.Hour, true); err != nil || n > 1 {
 		return
 	}
 	text := fmt.Sprintf("%s has asked %d questions within an hour. What needs you is denied until the hour is over; "+
@@ -219,32 +212,87 @@ func (as *asker) tellExhausted(ctx context.Context, agent string) {
 	as.warn(ctx, record.Entry{Kind: record.KindPause, Agent: agent, Note: text}, text)
 }
 
-// showing is how long a card may take to reach someone: a moment even where all of the caller's time is gone, for
-// then it is for a retry.
-func (r *Request) showing() time.Duration {
-	return max(r.Hold, leastDelivery-r.Waited, leastDelivery/2)
+// unshown is why a card is taken back that no person has seen.
+const unshown = "the question could not be shown to anyone"
+
+// announce records that the card asks, then shows it to people. A card that reaches no one is taken back at once:
+// nothing may wait for it.
+func (as *asking) announce(ctx context.Context) error {
+	a, e := &as.card.Ask, entryFor(record.KindAsked, as.card)
+	kept, bodies := redact.WithoutBodies(a.Tool, a.Shown) // they are for people, not for the record
+	e.Params, e.Hidden, e.Why, e.Mode, e.By, e.Directory = kept, a.Hidden+bodies, a.Why, "confirm", a.Rule, a.Directory
+	if as.terms().Names {
+		e.Params, e.Directory = redact.Names(a.Shown), ""
+	}
+	if err := as.o.Record.Append(e); err != nil {
+		_, taking := as.withdraw(ctx, as.card, "the record could not be written")
+		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))
+	}
+	as.o.Observe(Event{Kind: EventAsked})
+	if as.deliver(ctx) {
+		return nil
+	}
+	taken, err := as.withdraw(ctx, as.card, unshown)
+	switch {
+	case !taken && err == nil: // someone has answered: it has reached them after all
+		return nil
+	case as.ctx.Err() != nil:
+		return ErrStopped
+	}
+	return ErrNobody
+}
+
+// deliver sends the card on its channels and reports whether it reached someone. It takes as long as the call can
+// wait, but a moment even where all of that is gone, for then the card is for a retry.
+func (as *asking) deliver(ctx context.Context) bool {
+	names, inbox := as.channels(as.card)
+	sent := make(chan bool, len(names))
+	for _, name := range names {
+		as.run(ctx, func(ctx context.Context) { sent <- as.send(ctx, name, as.card) })
+	}
+	if inbox {
+		return true
+	}
+	late := time.After(max(as.Hold, leastDelivery-as.Waited, leastDelivery/2))
+	for range names {
+		select {
+		case ok := <-sent:
+			if ok {
+				return true
+			}
+		case <-as.waiter.woken: // a tap can be faster than the platform's word that it shows the card
+			as.waiter.wake()
+			return true
+		case <-late:
+			return false
+		}
+	}
+	return false
 }
 
 // wait waits until the card is settled, the hold is over, the caller has gone or the desk stops.
-func (as *asker) wait(ctx context.Context, w *waiter, hold <-chan time.Time) (Ruling, error) {
+func (as *asking) wait(ctx context.Context) (Ruling, error) {
 	for {
 		select {
-		case <-w.woken:
-			if w.paused.Load() {
-				ruling := as.leave(ctx, w)
+		case <-as.waiter.woken:
+			if as.waiter.paused.Load() {
+				ruling := as.leave(ctx)
 				ruling.Paused = true
 				return ruling, nil
 			}
-			c, now, err := as.load(ctx, w.card)
-			if err != nil || c.at(now) != Open {
-				return as.rule(c, w, now), err
+			c, now, err := as.load(ctx, as.id)
+			if err != nil {
+				return Ruling{}, err
 			}
-		case <-hold:
-			return as.leave(ctx, w), nil
+			if c.at(now) != Open {
+				return as.rule(c, now), nil
+			}
+		case <-as.hold:
+			return as.leave(ctx), nil
 		case <-ctx.Done():
-			return as.leave(ctx, w), ctx.Err()
+			return as.leave(ctx), ctx.Err()
 		case <-as.ctx.Done():
-			ruling := as.leave(ctx, w)
+			ruling := as.leave(ctx)
 			ruling.Stopped = true
 			return ruling, nil
 		}
@@ -252,54 +300,31 @@ func (as *asker) wait(ctx context.Context, w *waiter, hold <-chan time.Time) (Ru
 }
 
 // leave is the end of a wait without an answer. The card stays for one retry, but where no retry could use it.
-func (as *asker) leave(ctx context.Context, w *waiter) Ruling {
-	a := &w.request.Ask
+func (as *asking) leave(ctx context.Context) Ruling {
+	a := &as.Ask
 	if a.HeldOnly {
-		as.runFor(ctx, func(ctx context.Context) {
+		as.run(ctx, func(ctx context.Context) {
 			const why = "the call no longer waits, and parts of it were hidden before they reached us"
-			if c, _, err := as.load(ctx, w.card); err == nil {
+			if c, _, err := as.load(ctx, as.id); err == nil {
 				_, _ = as.withdraw(ctx, c, why)
 			}
 		})
 	}
-	return Ruling{Ref: codes.Ref(w.card), Card: w.card, Ticket: as.ticket(a.Conversation.Client, w.card, a.Digest)}
+	return Ruling{Ref: codes.Ref(as.id), Card: as.id, Ticket: ticket(as.o.Key, a.Conversation.Client, as.id, a.Digest)}
 }
 
-// rule is what a card that is settled says to a request that waits.
-func (as *asker) rule(c *Card, w *waiter, now time.Time) Ruling {
-	if c == nil {
-		return Ruling{}
-	}
+// rule is what a card that is settled says to the request that waits.
+func (as *asking) rule(c *Card, now time.Time) Ruling {
 	out := c.ruling(now)
 	if yes := c.last().Edited; out.Yes && yes != "" {
-		made := w.edit.Load()
+		made := as.waiter.edit.Load()
 		if made == nil || made.Ask.Digest != yes { // it is for a request that waits elsewhere
 			out.Yes, out.Late = false, true
 			return out
 		}
 		out.Edited, out.EditedDigest = made.params, yes
 	}
-	out.Late = out.Yes && c.Used != "" && c.Used != w.request.ID && !c.scope().Lasting()
+	out.Late = out.Yes && c.Used != "" && c.Used != as.ID && !out.Scope.Lasting()
 	out.Yes = out.Yes && !out.Late
-	return out
-}
-
-// ruling is what a card says, whoever asks.
-func (c *Card) ruling(now time.Time) Ruling {
-	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: c.scope(), Votes: c.Votes, Whole: true}
-	for i := range c.Votes {
-		out.Whole = out.Whole && (c.Votes[i].Seen || !c.Votes[i].Allow)
-	}
-	switch c.at(now) {
-	case Allowed:
-		out.Yes = true
-	case Denied:
-		out.Denied, out.ByPerson = true, c.names(false) != ""
-		if no := c.Denial(); no != nil {
-			out.Reason = no.Reason
-		}
-	case Expired:
-		out.Silent = true
-	}
 	return out
 }

@@ -5,24 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/codes"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
-	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// cards reads and writes them.
+// cards reads and writes them, under the terms in force.
 type cards struct {
-	*core
-
-	mu   sync.Mutex
-	seen map[string]string // ids by short names, so that a late answer reads what happened
+	o       Options
+	inForce atomic.Pointer[terms]
+	waiters waiters
 }
 
 // ErrNotApprover says that someone asked for what only approvers may see.
@@ -42,19 +39,7 @@ func (cs *cards) open(k *store.Card) (*Card, error) {
 	if c.Ask.hide = cs.o.Hide; c.State == Open { // a yes of somebody who may not give it any more is none
 		c.Votes = slices.DeleteFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
 	}
-	cs.see(c)
 	return c, nil
-}
-
-// see remembers a card's short name. Once there are too many, all are forgotten.
-func (cs *cards) see(c *Card) {
-	const most = 4096
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if cs.seen == nil || len(cs.seen) >= most {
-		cs.seen = make(map[string]string)
-	}
-	cs.seen[c.Ref()] = c.ID
 }
 
 // put writes a card with the update.
@@ -135,9 +120,6 @@ func (cs *cards) change(ctx context.Context, c *Card,
 // openCards are those that wait for an answer, oldest first.
 func (cs *cards) openCards(ctx context.Context) (open []*Card, now time.Time, err error) {
 	stored, now, err := cs.o.Store.Cards(ctx)
-	if err != nil {
-		return nil, now, err
-	}
 	for _, k := range stored {
 		c, err := cs.open(k)
 		if err != nil {
@@ -146,17 +128,16 @@ func (cs *cards) openCards(ctx context.Context) (open []*Card, now time.Time, er
 			open = append(open, c)
 		}
 	}
-	return open, now, nil
+	return open, now, err
 }
 
 // Pending lists the open cards that an approver may answer, with their codes.
 func (cs *cards) Pending(ctx context.Context, id string) ([]*Card, error) {
-	person := cs.terms().people[id]
-	if person == "" {
+	if !cs.Lists(id) {
 		return nil, ErrNotApprover
 	}
 	open, _, err := cs.openCards(ctx)
-	return slices.DeleteFunc(open, func(c *Card) bool { return !c.Ask.admits(person) }), err
+	return slices.DeleteFunc(open, func(c *Card) bool { return !cs.MayAnswer(id, c) }), err
 }
 
 // Waiting lists the open cards, oldest first, with the store's time. They carry no codes: the page answers by
@@ -180,56 +161,29 @@ func (cs *cards) Look(ctx context.Context, id string) (*Card, Outcome, time.Time
 	return c, c.outcome(now), now, nil
 }
 
-var errTwoCards = errors.New("approval: two open cards have the same reference")
-
-// byRef finds a card by its short name, among the open ones and those that were seen here lately. Short names may meet;
-// then the code decides.
-func (cs *cards) byRef(ctx context.Context, ref string) (found *Card, err error) {
-	ref = strings.ToUpper(strings.TrimSpace(ref))
-	cs.mu.Lock()
-	id, known := cs.seen[ref]
-	cs.mu.Unlock()
-	open, _, err := cs.openCards(ctx)
-	for _, c := range open {
-		if c.Ref() != ref {
-			continue
-		}
-		if found != nil {
-			return nil, errTwoCards
-		}
-		found = c
+// Sources is a conversation by its short name, with what made it worse. store.ErrUnknown and store.ErrAmbiguous say
+// that it was not found.
+func (cs *cards) Sources(ctx context.Context, ref string) (store.Conversation, error) {
+	n, err := cs.o.Store.Find(ctx, ref)
+	if err != nil {
+		return store.Conversation{}, err
 	}
-	if found != nil || !known || err != nil {
-		return found, err
-	}
-	found, _, err = cs.load(ctx, id)
-	return found, err
+	return cs.o.Store.Look(ctx, n)
 }
 
-// Count is a number of things in words.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+// note records what does not hold anything up; a failure shows in health.
+func (cs *cards) note(ctx context.Context, e record.Entry) {
+	if err := cs.o.Record.Append(e); err != nil {
+		cs.o.Log.ErrorContext(ctx, "the record could not be written", "kind", e.Kind, "ref", e.Ref, "err", err)
 	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
-// maxQuoted is how many characters of a name fit into a sentence.
-const maxQuoted = 80
-
-// quote shows an untrusted name in a sentence: no secret, and nothing beyond ASCII as itself.
-func quote(s string) string {
-	s = redact.Line(s)
-	if r := []rune(s); len(r) > maxQuoted {
-		return strconv.QuoteToASCII(string(r[:maxQuoted])) + "…"
+// entryFor is a record entry about a card.
+func entryFor(kind record.Kind, c *Card) record.Entry {
+	a := &c.Ask
+	return record.Entry{
+		Kind: kind, Ref: c.Ref(), Card: c.ID, Client: a.Conversation.Client, Session: a.SessionKey,
+		SessionID: a.SessionID, Agent: a.Agent, Run: a.Run, Tool: a.Tool, Sent: a.Sent, Digest: a.Digest,
+		Level: a.Level.String(),
 	}
-	return strconv.QuoteToASCII(s)
-}
-
-func quoted(all []string) string {
-	out := make([]string, len(all))
-	for i, s := range all {
-		out[i] = quote(s)
-	}
-	return strings.Join(out, ", ")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
@@ -38,10 +39,9 @@ func (d *Desk) Claim(t *store.Tx, a *Ask, request string, heard *Ruling) (said R
 
 // use puts the card back as used by a request.
 func use(t *store.Tx, c *Card, request string) (Ruling, bool, error) {
-	said := c.ruling(t.Now)
-	said.Yes, c.Used = true, request
+	c.Used = request
 	err := c.put(t)
-	return said, err == nil, err
+	return c.ruling(t.Now), err == nil, err
 }
 
 // takes reports whether a request may take the yes on a card, by people who still may give it. One that did not wait
@@ -50,6 +50,24 @@ func (cs *cards) takes(t *store.Tx, c *Card, a *Ask, request string) bool {
 	runs := cmp.Or(c.last().Edited, c.Ask.Digest)
 	return c.State == Allowed && t.Now.Before(c.kept.Until) && c.agreed(cs.terms()) && runs == a.Digest &&
 		(c.Used == "" || c.Used == request) && (!c.Ask.HeldOnly || c.Request == request)
+}
+
+// ruling is what a card says, whoever asks.
+func (c *Card) ruling(now time.Time) Ruling {
+	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: c.scope(), Votes: c.Votes, Whole: true}
+	for i := range c.Votes {
+		out.Whole = out.Whole && (c.Votes[i].Seen || !c.Votes[i].Allow)
+	}
+	switch c.at(now) {
+	case Allowed:
+		out.Yes = true
+	case Denied:
+		no := c.Denial()
+		out.Denied, out.ByPerson, out.Reason = true, no.Person != "", no.Reason
+	case Expired:
+		out.Silent = true
+	}
+	return out
 }
 
 // says is what a card that was answered says to the same call that comes later; false: nothing, and it may be asked
@@ -76,15 +94,15 @@ const MaxTickets = 32
 
 // ticket names a question that was still open when its caller could wait no longer. The caller shows it to learn of a
 // late yes, and it is good for nothing else: it is bound to the client, and what it holds the client may know.
-func (c *core) ticket(client, card, digest string) string {
-	return card + "." + digest + "." + c.o.Key.Seal("ticket", client, card, digest)
+func ticket(key hmac.Key, client, card, digest string) string {
+	return card + "." + digest + "." + key.Seal("ticket", client, card, digest)
 }
 
 // readTicket finds the card that a ticket of this client names; "" if none.
-func (c *core) readTicket(client, ticket string) string {
+func readTicket(key hmac.Key, client, ticket string) string {
 	card, rest, _ := strings.Cut(ticket, ".")
 	digest, seal, _ := strings.Cut(rest, ".")
-	if !c.o.Key.Check(seal, "ticket", client, card, digest) {
+	if !key.Check(seal, "ticket", client, card, digest) {
 		return ""
 	}
 	return card
@@ -93,18 +111,18 @@ func (c *core) readTicket(client, ticket string) string {
 // Answered gives those tickets of a client whose questions have got a yes that the next identical call can use. It
 // waits so long for the first, unless ctx ends or the desk stops. Everything else gives nothing: a no, a yes that was
 // used, a question that is gone, a ticket that is not this client's.
-func (as *asker) Answered(ctx context.Context, client string, tickets []string, wait time.Duration) (yes []string) {
+func (d *Desk) Answered(ctx context.Context, client string, tickets []string, wait time.Duration) (yes []string) {
 	enough, w := time.After(wait), newWaiter(nil)
 	asked := make(map[string]string)
 	for _, ticket := range tickets[:min(len(tickets), MaxTickets)] {
-		if card := as.readTicket(client, ticket); card != "" {
+		if card := readTicket(d.o.Key, client, ticket); card != "" {
 			asked[ticket] = card
-			defer as.waiters.add(w, card)()
+			defer d.waiters.add(w, card)()
 		}
 	}
 	for {
 		for ticket, card := range asked {
-			if as.usable(ctx, card) {
+			if d.usable(ctx, card) {
 				yes = append(yes, ticket)
 			}
 		}
@@ -117,21 +135,19 @@ func (as *asker) Answered(ctx context.Context, client string, tickets []string, 
 			return nil
 		case <-ctx.Done():
 			return nil
-		case <-as.ctx.Done():
+		case <-d.ctx.Done():
 			return nil
 		}
 	}
 }
 
 // usable reports whether the next identical call can use the yes on a card, as things are.
-func (as *asker) usable(ctx context.Context, id string) (yes bool) {
-	ctx, cancel := context.WithTimeout(ctx, 2*askSlack)
-	defer cancel()
-	c, _, err := as.load(ctx, id)
+func (d *Desk) usable(ctx context.Context, id string) (yes bool) {
+	c, _, err := d.load(ctx, id)
 	if err == nil && c.State == Allowed {
-		err = as.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) error {
+		err = d.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) error {
 			yes = false
-			c, err := as.read(t, id)
+			c, err := d.read(t, id)
 			if err != nil {
 				return err
 			}
@@ -140,13 +156,13 @@ func (as *asker) usable(ctx context.Context, id string) (yes bool) {
 				session = ""
 			}
 			a.Level, a.Unseen = t.C.Level(session), a.Shell && t.Unseen != nil
-			said, _ := as.says(t, c, &a)
-			yes = t.Paused(a.Agent) == nil && (said.Yes || c.Used == "" && as.Granted(t, &a) != nil)
+			said, _ := d.says(t, c, &a)
+			yes = t.Paused(a.Agent) == nil && (said.Yes || c.Used == "" && d.Granted(t, &a) != nil)
 			return nil
 		})
 	}
 	if err != nil && !errors.Is(err, store.ErrGone) && ctx.Err() == nil {
-		as.o.Log.WarnContext(ctx, "a question could not be read for a caller that polls", "err", err)
+		d.o.Log.WarnContext(ctx, "a question could not be read for a caller that polls", "err", err)
 	}
 	return yes && err == nil
 }
@@ -163,14 +179,14 @@ const (
 // AnsweredElsewhere closes a question that its user has answered at the agent's own terminal. It allows nothing:
 // whether the call runs there was the user's to say. A question that people have answered here stays as they left it,
 // and so does one whose ticket is not this client's.
-func (as *asker) AnsweredElsewhere(ctx context.Context, client, ticket string, why Elsewhere) error {
-	id := as.readTicket(client, ticket)
+func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, why Elsewhere) error {
+	id := readTicket(d.o.Key, client, ticket)
 	if id == "" {
 		return nil
 	}
-	c, _, err := as.load(ctx, id)
+	c, _, err := d.load(ctx, id)
 	if err == nil {
-		_, err = as.withdraw(ctx, c, string(why))
+		_, err = d.withdraw(ctx, c, string(why))
 	}
 	if errors.Is(err, store.ErrGone) {
 		return nil
@@ -187,8 +203,8 @@ type Ending struct {
 
 // Abandon takes back the cards of a session that has ended: its run is gone, so no call could use a yes. Yeses that
 // no call has used end as well. After any other end, such as a run that was aborted, a late yes is for the retry.
-func (as *asker) Abandon(ctx context.Context, e Ending) error {
-	_, err := as.takeBack(ctx, e.Conversation, e.Why, func(c *Card) bool {
+func (d *Desk) Abandon(ctx context.Context, e Ending) error {
+	_, err := d.takeBack(ctx, e.Conversation, e.Why, func(c *Card) bool {
 		id := c.Ask.SessionID
 		return c.Ask.SessionKey == e.SessionKey && (id == e.SessionID || id == "" || e.SessionID == "")
 	}, nil)

@@ -58,15 +58,13 @@ func (e *Edit) text() string {
 	return b.String()
 }
 
-const notEditable = "This call's arguments can't be changed: "
-
 // editor is a request that waits here and can run other params, or why there is none.
-func (c *core) editor(k *Card) (w *waiter, why string) {
-	held := c.waiters.held(k.ID)
+func (d *Desk) editor(c *Card) (w *waiter, why string) {
+	held := d.waiters.held(c.ID)
 	switch {
-	case k.Ask.Approvals > 1:
+	case c.Ask.Approvals > 1:
 		why = "several people have to allow the same call."
-	case k.Ask.HeldOnly:
+	case c.Ask.HeldOnly:
 		why = "parts of it were hidden before they reached us."
 	case len(held) == 0:
 		why = "the agent no longer waits for it here."
@@ -80,45 +78,45 @@ func (c *core) editor(k *Card) (w *waiter, why string) {
 
 // Draft is what a person begins with who wants to change a call: its arguments as the card shows them, with line
 // breaks; or why they can't be changed.
-func (c *core) Draft(k *Card) (text, why string) {
-	shown := k.Ask.Shown.Clone()
-	if _, why = c.editor(k); why == "" && shown.Indent(jsontext.WithIndent("  ")) != nil {
+func (d *Desk) Draft(c *Card) (text, why string) {
+	shown := c.Ask.Shown.Clone()
+	if _, why = d.editor(c); why == "" && shown.Indent(jsontext.WithIndent("  ")) != nil {
 		why = "This call's arguments can't be shown. Nothing was approved."
 	}
 	return string(shown), why
 }
 
 // edited takes a yes to a call with other arguments. Who gives it was checked before.
-func (an *answers) edited(ctx context.Context, person string, c *Card, a *Answer) (Outcome, error) {
-	if o := an.refuse(c, person, a, time.Time{}); o.Text != "" {
+func (an *answering) edited(ctx context.Context, c *Card) (Outcome, error) {
+	if o := an.refuse(c, time.Time{}); o.Text != "" {
 		return o, nil
 	}
-	if !a.Allow || a.Scope.Lasting() || a.Scope.Target != AnyCall {
+	if !an.Allow || an.Scope.Lasting() || an.Scope.Target != AnyCall {
 		return misunderstood(c, "Other arguments can only be allowed once. Nothing was approved."), nil
 	}
 	w, why := an.editor(c)
 	if why != "" {
 		return misunderstood(c, why), nil
 	}
-	e, why, err := an.edit(ctx, person, c, w, a.Params)
+	e, why, err := an.edit(ctx, c, w)
 	if why != "" || err != nil {
-		return misunderstood(c, why), err
+		return misunderstood(c, why+" Nothing was approved."), err
 	}
-	if a.Confirm != e.Ask.Digest {
+	if an.Confirm != e.Ask.Digest {
 		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: "This runs instead:\n" + e.text() +
 			"Everything else stays as it is. Nothing was approved yet."}, nil
 	}
 	w.edit.Store(e)
-	a.made = e
-	return an.count(ctx, person, c, a)
+	an.made = e
+	return an.count(ctx, c)
 }
 
-// edit reads what a person wrote, has it judged, and says why it can't be allowed by this person here.
-func (an *answers) edit(ctx context.Context, person string, c *Card, w *waiter, text string) (*Edit, string, error) {
-	const unreadable = "The arguments can't be read. Nothing was approved."
-	wrote, err := protocol.ReadParams([]byte(text))
+// edit reads what the person wrote, has it judged, and says why it can't be allowed by them here.
+func (an *answering) edit(ctx context.Context, c *Card, w *waiter) (*Edit, string, error) {
+	const unreadable = "The arguments can't be read."
+	wrote, err := protocol.ReadParams([]byte(an.Params))
 	if m, ok := errors.AsType[*protocol.Malformed](err); ok {
-		return nil, m.Reason + " Nothing was approved.", nil
+		return nil, m.Reason, nil
 	}
 	if err != nil {
 		return nil, unreadable, err
@@ -126,35 +124,35 @@ func (an *answers) edit(ctx context.Context, person string, c *Card, w *waiter, 
 	params, err := unmask(wrote, c.Ask.Shown, w.request.Whole)
 	switch {
 	case errors.Is(err, errMask):
-		return nil, "A hidden value can be left as it is, or replaced as a whole; a list that holds one only as a " +
-			"whole. Nothing was approved.", nil
+		return nil, "A hidden value can be left as it is, or replaced as a whole; a list that holds one only as a whole.",
+			nil
 	case err != nil:
 		return nil, unreadable, err
 	case len(params) > protocol.MaxEdited:
-		return nil, "The arguments must be at most 32 KiB. Nothing was approved.", nil
+		return nil, "The arguments must be at most 32 KiB.", nil
 	}
 	asked, err := w.request.Edit(ctx, params)
 	if u, ok := errors.AsType[*Unfit](err); ok {
-		return nil, u.Text + " Nothing was approved.", nil
+		return nil, u.Text, nil
 	}
 	if err != nil {
-		return nil, "The changed call can't be judged now. Nothing was approved; try again.", err
+		return nil, "The changed call can't be judged now; try again.", err
 	}
 	e := &Edit{Ask: *asked, params: params}
 	e.Ask.hide = an.o.Hide
 	an.terms().bind(&e.Ask)
 	whole := e.Ask // nothing may be behind a mask that could not be read without it
 	whole.Shown, whole.Hidden = params, 0
-	switch why := e.Ask.bars(person); {
+	switch why := e.Ask.bars(an.person); {
 	case why != "":
 		return nil, why, nil
 	case e.Ask.Digest == c.Ask.Digest:
-		return nil, "Nothing is changed. To let the call run as it is, allow it. Nothing was approved.", nil
+		return nil, "Nothing is changed. To let the call run as it is, allow it.", nil
 	case e.Ask.Approvals > 1:
-		return nil, "Several people have to allow the changed call. Nothing was approved.", nil
-	case an.o.Detailed == nil || !an.o.Detailed(&whole):
-		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in " +
-			"full. Nothing was approved.", nil
+		return nil, "Several people have to allow the changed call.", nil
+	case !an.o.Detailed(&whole):
+		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in full.",
+			nil
 	}
 	e.Changes, err = changes(c.Ask.Shown, e.Ask.Shown)
 	return e, "", err
@@ -191,25 +189,19 @@ var errMask = errors.New("approval: a hidden value was changed")
 // unmask makes params of what a person wrote who saw the params only as they may be shown: what they left as it was
 // shown is what it really is. A mask anywhere else would run as text, so it is refused.
 func unmask(wrote, shown, actual jsontext.Value) (jsontext.Value, error) {
-	if equal(wrote, shown) {
+	if len(actual) > 0 && equal(wrote, shown) {
 		return actual, nil
 	}
 	var members, were, are map[string]jsontext.Value
 	err := errors.Join(json.Unmarshal(wrote, &members), json.Unmarshal(shown, &were), json.Unmarshal(actual, &are))
-	if err != nil || members == nil {
+	if err != nil || members == nil { // no object, or none was there
 		return wrote, unmasked(wrote)
 	}
 	for name, value := range members {
-		was, is := were[name], are[name]
 		if isMasked(name) {
 			return nil, errMask
 		}
-		if was == nil || is == nil {
-			err = unmasked(value)
-		} else {
-			members[name], err = unmask(value, was, is)
-		}
-		if err != nil {
+		if members[name], err = unmask(value, were[name], are[name]); err != nil {
 			return nil, err
 		}
 	}

@@ -6,7 +6,9 @@ import "context"
 func Held(d *Desk, card string) int { return len(d.waiters.held(card)) }
 
 // TicketOf is the ticket of a question.
-func TicketOf(d *Desk, client string, c *Card) string { return d.ticket(client, c.ID, c.Ask.Digest) }
+func TicketOf(d *Desk, client string, c *Card) string {
+	return ticket(d.o.Key, client, c.ID, c.Ask.Digest)
+}
 
 // Looked reports whether the desk knows of open cards that are not its own.
 func Looked(d *Desk) bool {

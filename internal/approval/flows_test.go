@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -768,3 +769,42 @@ func TestH43AHungChannelHoldsNoOtherUp(t *testing.T) {
 		t.Errorf("after %s the card shows %+v", time.Since(began), o)
 	}
 }
+
+// A question takes seven trips to the store, with one approver and one chat: the first is the verifier's, which finds
+// that someone has to be asked.
+func TestAQuestionTakesSixTripsMore(t *testing.T) {
+	r := newRig(t, nil)
+	counted := &counting{Backend: r.backend}
+	r.store = r.openStore(counted)
+	d := r.open(func(o *approval.Options) { o.Poll = time.Hour })
+	r.Desk = d
+	for range 2 { // the second finds what the first has left in memory
+		q := request(nil)
+		counted.trips.Store(0)
+		h := r.ask(d, q)
+		card := get(t, r.chat.sent)
+		r.until("it is kept where the card is", func() bool { return counted.trips.Load() >= 2 })
+		r.tap(alice, card, approval.AllowOnce)
+		told := get(t, h)
+		if _, by := r.claim(q, &told.Ruling); by != "yes" {
+			t.Errorf("told %+v", told)
+		}
+		get(t, r.chat.settled)
+	}
+	if n := counted.trips.Load(); n > 6 {
+		t.Errorf("%d trips", n)
+	}
+}
+
+// counting counts the trips to a backend.
+type counting struct {
+	store.Backend
+	trips atomic.Int64
+}
+
+func (c *counting) Commit(ctx context.Context, w *store.Commit) (store.Result, error) {
+	c.trips.Add(1)
+	return c.Backend.Commit(ctx, w)
+}
+
+func (*counting) Close() error { return nil } // its owner closes it

@@ -21,13 +21,13 @@ const (
 // Granted is a grant that covers the call now: one of the conversation, or an always grant of its agent; nil: none
 // does. It holds for the session, the agent and the run that it was given for, while the level is no worse, in the
 // era in which it was given, and as long as its givers may allow such a call.
-func (c *core) Granted(t *store.Tx, a *Ask) *store.Grant {
+func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 	if !a.grantable() {
 		return nil
 	}
 	holds := func(g *store.Grant) bool {
 		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) &&
-			g.Era == t.Era && c.terms().uphold(g, *a)
+			g.Era == t.Era && d.terms().uphold(g, *a)
 	}
 	for i := range t.C.Grants {
 		g := &t.C.Grants[i]
@@ -35,7 +35,7 @@ func (c *core) Granted(t *store.Tx, a *Ask) *store.Grant {
 			return g
 		}
 	}
-	if a.Always == "" || a.Agent == "" || !a.Owner || a.Holds || a.Unseen {
+	if !a.always() || a.Unseen {
 		return nil
 	}
 	always, err := t.Always(a.Agent)
@@ -63,7 +63,7 @@ func (a *Ask) targeted(target string) bool {
 
 // grant is the lasting consent that an allowed card gives; nil: it gives none.
 func (o *Options) grant(c *Card) *store.Grant {
-	a, s := &c.Ask, c.Ask.Bound(c.scope())
+	a, s := &c.Ask, c.scope()
 	if !s.Lasting() || !a.grantable() {
 		return nil
 	}
@@ -93,15 +93,36 @@ func (o *Options) grant(c *Card) *store.Grant {
 	return g
 }
 
-// MayAlways reports whether someone may give an always grant on a card.
-func (c *core) MayAlways(id string, k *Card) bool {
-	a := &k.Ask
-	return c.MayAnswer(id, k) && a.grantable() && a.Always != "" && a.Agent != "" && a.Owner && !a.Holds &&
-		a.Approvals <= 1 && c.o.inFull(k)
+// give adds the grant that goes with an allowed card, and says what people might not expect of their yes.
+func (o *Options) give(t *store.Tx, c *Card) (said string, err error) {
+	g, days := o.grant(c), c.scope().Days > 0
+	switch {
+	case g == nil:
+	case days:
+		this := func(old *store.Grant) bool { return old.Tool == g.Tool && old.Target == g.Target }
+		err = keepAlways(t, g.Agent, this, *g)
+		said = " Such calls of " + quote(g.Agent) + " pass without a question until " +
+			g.Until.Format(time.DateOnly) + "."
+	default:
+		t.C.Grant(*g)
+	}
+	if c.Ask.Unseen && (g == nil || days) {
+		said += " If the agent no longer waits, it asks again: files were written that you have not seen."
+	}
+	if t.Paused(c.Ask.Agent) != nil {
+		said += " The agent is paused: nothing of it runs until `.resume`."
+	}
+	return said, err
 }
 
-// inFull reports whether a person who sees the card sees all that will run.
-func (o *Options) inFull(c *Card) bool { return o.Visible != nil && o.Visible(&c.Ask) }
+// MayAlways reports whether someone may give an always grant on a card.
+func (d *Desk) MayAlways(id string, c *Card) bool {
+	a := &c.Ask
+	return d.MayAnswer(id, c) && a.grantable() && a.always() && a.Approvals <= 1 && d.o.Visible(a)
+}
+
+// always reports whether an always grant can cover the call.
+func (a *Ask) always() bool { return a.Always != "" && a.Agent != "" && a.Owner && !a.Holds }
 
 // mostAlways is how many always grants an agent may have: the newest stay.
 const mostAlways = 200
@@ -133,9 +154,8 @@ func (gr *Grants) List(ctx context.Context) ([]store.Given, time.Time, error) {
 // AllGrants is what Revoke takes for all that there are.
 const AllGrants = "all"
 
-// Revoke ends grants at an approver's word: those that were given on a card, by its id or its short name, those of a
-// conversation by its hash, or AllGrants. Once it returns without an error no call passes by them any more, in any
-// process that shares the store.
+// Revoke ends grants at an approver's word: those that were given on a card, by its id or its short name, or AllGrants.
+// Once it returns without an error no call passes by them any more, in any process that shares the store.
 func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, error) {
 	person := gr.terms().people[a.ID]
 	if person == "" {
@@ -147,7 +167,7 @@ func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, err
 		return Outcome{Text: failed}, err
 	}
 	all = slices.DeleteFunc(all, func(g store.Given) bool {
-		return of != AllGrants && of != g.ID && of != g.Conversation.Hash() && !strings.EqualFold(codes.Ref(g.ID), of)
+		return of != AllGrants && of != g.ID && !strings.EqualFold(codes.Ref(g.ID), of)
 	})
 	for i := range all {
 		if err := gr.end(ctx, &all[i]); err != nil {

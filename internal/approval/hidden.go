@@ -11,17 +11,13 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// unread answers a yes to a call whose file text the person has not read.
-const unread = "Your config hides what this call writes, and you have not read it. While the agent waits, open More… " +
-	"on the card, *Show what is hidden* on the page, or `verifier pending` with the reference. Nothing was approved."
-
 // ErrNotHeld says that the call no longer waits in this process, so what was hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")
 
 // Open shows an approver what a call writes to files, where the config hides it on cards: it is on c then, with
 // secrets still hidden. That it was shown is recorded first. A call that does not wait in this process stays hidden.
-func (cs *cards) Open(ctx context.Context, a Answer, c *Card) error { //nolint:gocritic // a channel's answer
-	keep, err := cs.showBodies(&a, c)
+func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error { //nolint:gocritic // a channel's answer
+	keep, err := d.showBodies(&a, c)
 	if err != nil {
 		return err
 	}
@@ -29,19 +25,19 @@ func (cs *cards) Open(ctx context.Context, a Answer, c *Card) error { //nolint:g
 }
 
 // showBodies is Open up to where the person has it: then keep is to be called.
-func (cs *cards) showBodies(a *Answer, c *Card) (keep func(context.Context) error, err error) {
-	if c.Ask.Bodies == 0 || cs.o.Bodies == nil {
+func (d *Desk) showBodies(a *Answer, c *Card) (keep func(context.Context) error, err error) {
+	if c.Ask.Bodies == 0 || d.o.Bodies == nil {
 		return func(context.Context) error { return nil }, nil
 	}
-	return cs.showHidden(a, c, func(shown *Ask, params jsontext.Value) {
-		shown.Shown, shown.Hidden = cs.o.Bodies(&c.Ask, params)
+	return d.showHidden(a, c, func(shown *Ask, params jsontext.Value) {
+		shown.Shown, shown.Hidden = d.o.Bodies(&c.Ask, params)
 	})
 }
 
 // Reveal shows an approver the params of a card's call as they came, with what redaction hides: they are on c then.
 // That it was shown is recorded first.
-func (cs *cards) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) { //nolint:gocritic // the same
-	keep, err := cs.showHidden(&a, c, func(shown *Ask, params jsontext.Value) {
+func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) { //nolint:gocritic // the same
+	keep, err := d.showHidden(&a, c, func(shown *Ask, params jsontext.Value) {
 		shown.Shown, shown.Hidden = params, 0
 		if c.Ask.HeldOnly || redact.HasMask(c.Ask.Tool) { // the client hid something, or the tool's name is a secret
 			shown.Hidden = 1
@@ -58,27 +54,27 @@ func (cs *cards) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value,
 
 // showHidden records that a person is shown more of a call than its card shows, and puts that on the card they see. Who
 // may not allow the call need not see it. keep notes on the stored card that they were: from then on they can allow it.
-func (cs *cards) showHidden(a *Answer, c *Card,
+func (d *Desk) showHidden(a *Answer, c *Card,
 	show func(shown *Ask, params jsontext.Value)) (keep func(context.Context) error, err error) {
-	held := cs.waiters.held(c.ID)
+	held := d.waiters.held(c.ID)
 	switch {
-	case !cs.MayAnswer(a.ID, c):
+	case !d.MayAnswer(a.ID, c):
 		return nil, ErrNotApprover
 	case len(held) == 0 || held[0].request.Whole == nil:
 		return nil, ErrNotHeld
 	}
-	person, e := cs.terms().people[a.ID], entryFor(record.KindNote, c)
+	person, e := d.terms().people[a.ID], entryFor(record.KindNote, c)
 	e.Note, e.People = "what is hidden in the call was shown", []record.Person{{Name: person, Via: a.Via}}
-	if err := cs.o.Record.Append(e); err != nil {
+	if err := d.o.Record.Append(e); err != nil {
 		return nil, err
 	}
 	shown := c.Ask
 	shown.Bodies = 0
 	show(&shown, held[0].request.Whole)
 	c.Ask = shown
-	whole := cs.o.Detailed != nil && cs.o.Detailed(&shown)
+	whole := d.o.Detailed(&shown)
 	return func(ctx context.Context) error {
-		_, err := cs.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
+		_, err := d.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
 			if before, read := c.Readers[person]; read && (before || !whole) {
 				return false, nil
 			}
@@ -94,17 +90,15 @@ func (cs *cards) showHidden(a *Answer, c *Card,
 
 // showAll is the outcome of a tap on More: the card with all that may be shown. What was hidden counts as read when
 // the channel says that it has delivered it.
-func (an *answers) showAll(ctx context.Context, a *Answer, c *Card) Outcome {
-	o := Outcome{Kind: Shown, Card: c}
-	keep, err := an.showBodies(a, c)
+func (an *answering) showAll(ctx context.Context, c *Card) Outcome {
+	keep, err := an.showBodies(an.Answer, c)
 	if err != nil {
 		an.o.Log.WarnContext(ctx, "what a call writes could not be shown", "ref", c.Ref(), "err", err)
-		return o
+		return Outcome{Kind: Shown, Card: c}
 	}
-	o.delivered = func(ctx context.Context) {
+	return Outcome{Kind: Shown, Card: c, delivered: func(ctx context.Context) {
 		if err := keep(ctx); err != nil {
 			an.o.Log.WarnContext(ctx, "that a person was shown what a call writes was not noted", "err", err)
 		}
-	}
-	return o
+	}}
 }

@@ -40,45 +40,50 @@ func (ps *Pauses) Text(ctx context.Context) string {
 	return strings.Join(lines, "\n")
 }
 
+// by is a record entry about what the person says now.
+func (an *answering) by(kind record.Kind, note string) record.Entry {
+	people := []record.Person{{Name: an.person, Via: an.Via, At: time.Now().UTC()}}
+	return record.Entry{Kind: kind, Note: note, People: people}
+}
+
 // pause stops an agent, or all: nothing but what is harmless passes from now on, in every process that shares the
 // store.
-func (ps *Pauses) pause(ctx context.Context, person, via, agent string) (Outcome, error) {
-	err := ps.o.Store.Pause(ctx, store.Pause{Agent: agent, On: true, By: person, At: time.Now()})
-	ps.pauseWaits(ctx)
+func (an *answering) pause(ctx context.Context, agent string) (Outcome, error) {
+	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, On: true, By: an.person, At: time.Now()})
+	an.pauseWaits(ctx)
 	if err != nil {
 		return Outcome{Text: "The store can't be reached. The pause may not hold everywhere; say it again."}, err
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.",
-		whom(ps.o.Hide(agent)), person, via)
-	ps.warn(ctx, spoken(record.KindPause, person, via, agent), text)
+		whom(an.o.Hide(agent)), an.person, an.Via)
+	e := an.by(record.KindPause, whom(agent))
+	e.Agent = agent
+	an.warn(ctx, e, text)
 	return replied(text), nil
 }
 
 // resume lifts what binds an agent, or all, and lets it ask again. It is recorded first: what can't be recorded is
 // not lifted.
-func (ps *Pauses) resume(ctx context.Context, person, via, agent string) (Outcome, error) {
-	if err := ps.o.Record.Append(spoken(record.KindResume, person, via, agent)); err != nil {
+func (an *answering) resume(ctx context.Context, agent string) (Outcome, error) {
+	e := an.by(record.KindResume, whom(agent))
+	e.Agent = agent
+	if err := an.o.Record.Append(e); err != nil {
 		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
 	}
-	err := ps.o.Store.Pause(ctx, store.Pause{Agent: agent, By: person, At: time.Now()})
+	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, By: an.person, At: time.Now()})
 	if err == nil {
-		err = ps.o.Store.Forgive(ctx, agent)
+		err = an.o.Store.Forgive(ctx, agent)
 	}
-	all, errRead := ps.List(ctx)
+	all, errRead := an.Pauses.List(ctx)
 	if err = errors.Join(err, errRead); err != nil {
 		return Outcome{Text: "The store can't be reached. The pause may still hold; say it again."}, err
 	}
-	text := fmt.Sprintf("%s resumed by %s (%s).", whom(ps.o.Hide(agent)), person, via)
+	text := fmt.Sprintf("%s resumed by %s (%s).", whom(an.o.Hide(agent)), an.person, an.Via)
 	if agent != "" && binds(all, agent) {
 		text += " A pause of all agents still holds; `.resume` lifts it."
 	}
-	ps.Tell(ctx, text)
+	an.Tell(ctx, text)
 	return replied(text), nil
-}
-
-func spoken(kind record.Kind, person, via, agent string) record.Entry {
-	by := []record.Person{{Name: person, Via: via, At: time.Now().UTC()}}
-	return record.Entry{Kind: kind, Agent: agent, Note: whom(agent), People: by}
 }
 
 func whom(agent string) string {
@@ -88,18 +93,8 @@ func whom(agent string) string {
 	return "The agent " + quote(agent)
 }
 
-// Sources is a conversation by its short name, with what made it worse. store.ErrUnknown and store.ErrAmbiguous say
-// that it was not found.
-func (c *core) Sources(ctx context.Context, ref string) (store.Conversation, error) {
-	n, err := c.o.Store.Find(ctx, ref)
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	return c.o.Store.Look(ctx, n)
-}
-
 // noConversation says why none was found by a reference.
-func (an *answers) noConversation(ref string, err error) (Outcome, error) {
+func (an *answering) noConversation(ref string, err error) (Outcome, error) {
 	switch {
 	case errors.Is(err, store.ErrUnknown):
 		return notFound("No conversation has the reference " + quote(an.o.Hide(ref)) + "."), nil
@@ -110,7 +105,7 @@ func (an *answers) noConversation(ref string, err error) (Outcome, error) {
 }
 
 // sources answers `.sources`: what made the conversation worse, the last first.
-func (an *answers) sources(ctx context.Context, ref string) (Outcome, error) {
+func (an *answering) sources(ctx context.Context, ref string) (Outcome, error) {
 	if ref == "" {
 		return misunderstood(nil, "Add the reference from a card: it lists what came into that conversation."), nil
 	}
@@ -134,8 +129,8 @@ func (an *answers) sources(ctx context.Context, ref string) (Outcome, error) {
 
 // reset forgets at the owner's word what a conversation has read, ends its grants and takes back its open cards. With
 // the reference of files that were written unseen it says that the owner has looked at those.
-func (an *answers) reset(ctx context.Context, person, via, ref string) (Outcome, error) {
-	e := record.Entry{Kind: record.KindReset, People: []record.Person{{Name: person, Via: via, At: time.Now().UTC()}}}
+func (an *answering) reset(ctx context.Context, ref string) (Outcome, error) {
+	e := an.by(record.KindReset, "")
 	cleared, err := an.o.Store.ClearUnseen(ctx, ref)
 	switch {
 	case err != nil:

@@ -34,30 +34,30 @@ type Probed struct {
 
 // Probe asks every channel how it is doing, for an approver. With send it also shows a card on each that asks
 // nothing.
-func (as *asker) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
-	if !as.Lists(id) {
+func (d *Desk) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
+	if !d.Lists(id) {
 		return nil, ErrNotApprover
 	}
-	names := slices.Sorted(maps.Keys(as.o.Channels))
+	names := slices.Sorted(maps.Keys(d.o.Channels))
 	out := make([]Probed, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
 		all.Add(1)
 		out[i] = Probed{Channel: name, Err: errors.New("the channel failed over the question; the log says where")}
-		as.runFor(ctx, func(context.Context) {
+		d.run(ctx, func(context.Context) {
 			defer all.Done() // whatever happens in the channel
-			out[i] = as.probe(ctx, name, send)
+			out[i] = d.probe(ctx, name, send)
 		})
 	}
 	all.Wait()
 	return out, ctx.Err()
 }
 
-func (as *asker) probe(ctx context.Context, name string, send bool) Probed {
+func (d *Desk) probe(ctx context.Context, name string, send bool) Probed {
 	ctx, cancel := context.WithTimeout(ctx, sendDeadline)
 	defer cancel()
-	p, ch := Probed{Channel: name}, as.o.Channels[name]
-	if err, stopped := as.deaf.Load(name); stopped {
+	p, ch := Probed{Channel: name}, d.o.Channels[name]
+	if err, stopped := d.deaf.Load(name); stopped {
 		p.ListenErr, _ = err.(error)
 	}
 	if prober, ok := ch.(Prober); ok {

@@ -3,7 +3,6 @@ package approval
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -12,80 +11,36 @@ import (
 
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
-	"github.com/openclaw-verifier/verifier/redact"
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // shows sends cards to the channels, and changes what they show.
 type shows struct {
 	*cards
 
+	deaf  sync.Map // why a channel stopped listening: errors, by its name
 	seed  maphash.Seed
 	turns [512]sync.Mutex // edits of one copy take turns, so that what is shown last is what is true
+
+	ctx  context.Context // ends when the desk stops
+	stop context.CancelFunc
+	wg   sync.WaitGroup
 }
 
-// unshown is why a card is taken back that no person has seen.
-const unshown = "the question could not be shown to anyone"
-
-// announce records that a card asks, then shows it to people. A card that reaches no one is taken back at once:
-// nothing may wait for it.
-func (sh *shows) announce(ctx context.Context, c *Card, w *waiter) error {
-	if err := sh.recordAsked(c); err != nil {
-		_, taking := sh.withdraw(ctx, c, "the record could not be written")
-		return fmt.Errorf("%w: %w", ErrRecord, errors.Join(err, taking))
-	}
-	showing, cancel := context.WithTimeout(ctx, w.request.showing())
-	defer cancel()
-	if sh.deliver(showing, c, w) {
-		return nil
-	}
-	taken, err := sh.withdraw(ctx, c, unshown)
-	switch {
-	case !taken && err == nil: // someone has answered: it has reached them after all
-		return nil
-	case sh.ctx.Err() != nil:
-		return ErrStopped
-	}
-	return ErrNobody
+// run starts a goroutine that Close waits for, on behalf of a request, so that the log can say which. It ends neither
+// with that nor with the desk.
+func (sh *shows) run(request context.Context, f func(ctx context.Context)) {
+	sh.wg.Go(func() { sh.survive(func() { f(context.WithoutCancel(request)) }) })
 }
 
-func (sh *shows) recordAsked(c *Card) error {
-	a, e := &c.Ask, entryFor(record.KindAsked, c)
-	kept, bodies := redact.WithoutBodies(a.Tool, a.Shown) // they are for people, not for the record
-	e.Params, e.Hidden, e.Why, e.Mode, e.By, e.Directory = kept, a.Hidden+bodies, a.Why, "confirm", a.Rule, a.Directory
-	if sh.terms().Names {
-		e.Params, e.Directory = redact.Names(a.Shown), ""
-	}
-	if err := sh.o.Record.Append(e); err != nil {
-		return err
-	}
-	sh.o.Observe(Event{Kind: EventAsked})
-	return nil
-}
-
-// deliver sends the card on its channels and reports whether it reached someone.
-func (sh *shows) deliver(ctx context.Context, c *Card, w *waiter) bool {
-	names, inbox := sh.channels(c)
-	sent := make(chan bool, len(names))
-	for _, name := range names {
-		sh.runFor(ctx, func(ctx context.Context) { sent <- sh.send(ctx, name, c) })
-	}
-	if inbox {
-		return true
-	}
-	for range names {
-		select {
-		case ok := <-sent:
-			if ok {
-				return true
-			}
-		case <-w.woken: // a tap can be faster than the platform's word that it shows the card
-			w.wake()
-			return true
-		case <-ctx.Done():
-			return false
+// survive has a panic end only what is done in it.
+func (sh *shows) survive(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			sh.o.Log.Error("the desk recovered from a panic", "panic", text.Panic(p))
 		}
-	}
-	return false
+	}()
+	f()
 }
 
 // channels are the names of those that a card goes to. That people can look at what waits by themselves counts only
@@ -131,10 +86,8 @@ func (sh *shows) send(ctx context.Context, name string, c *Card) bool {
 		sh.note(ctx, record.Entry{Kind: record.KindDelivery, Ref: c.Ref(), Card: c.ID, Note: name + ": not sent"})
 		return false
 	}
-	keeping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopDeadline)
-	defer cancel()
 	at := Copy{Channel: name, Ref: ref}
-	c, err = sh.change(keeping, c, func(t *store.Tx, c *Card) (bool, error) {
+	c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
 		at.At = t.Now
 		c.Copies = append(c.Copies, at)
 		return true, nil
@@ -143,15 +96,13 @@ func (sh *shows) send(ctx context.Context, name string, c *Card) bool {
 	case err != nil:
 		sh.o.Log.ErrorContext(ctx, "where a card is shown could not be kept", "channel", name, "err", err)
 	case len(c.Votes) > 0 || c.State != Open || sh.ctx.Err() != nil:
-		sh.showCopy(ctx, c.ID, at)
+		sh.showCopy(ctx, c, at)
 	}
 	return true
 }
 
 // withdraw takes a card back, unless someone has answered. It reports whether it did.
 func (sh *shows) withdraw(ctx context.Context, c *Card, why string) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*askSlack)
-	defer cancel()
 	n, err := sh.takeBack(ctx, c.kept.Conversation, why, func(one *Card) bool {
 		return one.ID == c.ID && one.State == Open && len(one.Votes) == 0
 	}, nil)
@@ -163,7 +114,7 @@ func (sh *shows) withdraw(ctx context.Context, c *Card, why string) (bool, error
 func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant func(*Card) bool,
 	also func(t *store.Tx) error) (int, error) {
 	var taken []*Card
-	err := sh.o.Store.Update(ctx, n, func(t *store.Tx) error {
+	err := sh.o.Store.Update(context.WithoutCancel(ctx), n, func(t *store.Tx) error {
 		taken = nil
 		all, err := sh.about(t, "")
 		for _, c := range all {
@@ -191,38 +142,39 @@ func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant f
 		e := entryFor(record.KindAnswer, c)
 		e.Note = "withdrawn: " + why
 		sh.note(ctx, e)
-		sh.waiters.wake(c.ID)
-		sh.runFor(ctx, func(ctx context.Context) { sh.showCopies(ctx, c) })
+		sh.closed(ctx, c)
 	}
 	return len(taken), nil
 }
 
-// showCopies brings every copy of a card up to date, on all channels at the same time: a channel that is down does
-// not delay the others. It returns when all have tried.
-func (sh *shows) showCopies(ctx context.Context, c *Card) {
-	var all sync.WaitGroup
+// closed wakes those who wait for a card, and shows on every copy what became of it: on all channels at the same
+// time, for one that is down does not delay the others.
+func (sh *shows) closed(ctx context.Context, c *Card) {
+	sh.waiters.wake(c.ID)
 	for _, at := range c.Copies {
-		all.Add(1)
-		sh.runFor(ctx, func(ctx context.Context) {
-			defer all.Done()
-			sh.showCopy(ctx, c.ID, at)
-		})
+		sh.run(ctx, func(ctx context.Context) { sh.showCopy(ctx, c, at) })
 	}
-	all.Wait()
 }
 
-// showCopy brings one copy up to date. It reads the card anew.
-func (sh *shows) showCopy(ctx context.Context, id string, at Copy) {
+// showCopy brings one copy up to date with a card as it was just read or written. One that is open, or that had to
+// wait for another edit, may have changed since.
+func (sh *shows) showCopy(ctx context.Context, c *Card, at Copy) {
 	ch := sh.o.Channels[at.Channel]
 	if ch == nil {
 		return // another process has that channel
 	}
 	turn := &sh.turns[maphash.String(sh.seed, at.Channel+" "+at.Ref)%uint64(len(sh.turns))]
-	turn.Lock()
+	waited := !turn.TryLock()
+	if waited {
+		turn.Lock()
+	}
 	defer turn.Unlock()
 	ctx, cancel := sh.patience(ctx)
 	defer cancel()
-	c, now, err := sh.load(ctx, id)
+	id, now, err := c.ID, time.Time{}, error(nil) // one that is settled is so at any time
+	if waited || c.State == Open {
+		c, now, err = sh.load(ctx, id)
+	}
 	if err == nil {
 		o := c.outcome(now)
 		if o.State == Open && sh.ctx.Err() != nil {
@@ -244,9 +196,9 @@ func (sh *shows) showCopy(ctx context.Context, id string, at Copy) {
 
 // patience is how long a channel may take to show something: less once the desk stops, since the process is to end
 // soon.
-func (c *core) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+func (sh *shows) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendDeadline)
-	unhook := context.AfterFunc(c.ctx, func() { time.AfterFunc(stopDeadline, cancel) })
+	unhook := context.AfterFunc(sh.ctx, func() { time.AfterFunc(stopDeadline, cancel) })
 	return ctx, func() {
 		unhook()
 		cancel()
@@ -254,20 +206,20 @@ func (c *core) patience(ctx context.Context) (context.Context, context.CancelFun
 }
 
 // warn records something, logs it and shows it on every channel.
-func (c *core) warn(ctx context.Context, e record.Entry, text string) {
-	c.note(ctx, e)
-	c.o.Log.WarnContext(ctx, text)
-	c.Tell(ctx, text)
+func (sh *shows) warn(ctx context.Context, e record.Entry, text string) {
+	sh.note(ctx, e)
+	sh.o.Log.WarnContext(ctx, text)
+	sh.Tell(ctx, text)
 }
 
 // Tell shows a notice on every channel.
-func (c *core) Tell(ctx context.Context, text string) {
-	for name, ch := range c.o.Channels {
-		c.runFor(ctx, func(ctx context.Context) {
-			ctx, cancel := c.patience(ctx)
+func (sh *shows) Tell(ctx context.Context, text string) {
+	for name, ch := range sh.o.Channels {
+		sh.run(ctx, func(ctx context.Context) {
+			ctx, cancel := sh.patience(ctx)
 			defer cancel()
 			if _, err := ch.Send(ctx, &Card{notice: text}); err != nil {
-				c.o.Log.ErrorContext(ctx, "a notice could not be sent", "channel", name, "err", err)
+				sh.o.Log.ErrorContext(ctx, "a notice could not be sent", "channel", name, "err", err)
 			}
 		})
 	}

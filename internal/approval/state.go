@@ -71,7 +71,7 @@ func (c *Card) withdraw(why string, now time.Time) {
 }
 
 // Denial is the first no; nil if there is none. The agent reads its reason: neither a code nor a secret is in it, not
-// even if the owner typed it, see [answers.count].
+// even if the owner typed it, see [answering.count].
 func (c *Card) Denial() *Vote {
 	if at := slices.IndexFunc(c.Votes, func(v Vote) bool { return !v.Allow }); at >= 0 {
 		return &c.Votes[at]
@@ -145,8 +145,6 @@ type Outcome struct {
 
 // NotAuthorised is the reply to everyone else.
 const NotAuthorised = "You are not authorized to approve/deny this request"
-
-const storeGone = "The store can't be reached. Nothing was changed; try again."
 
 // Delivered says that what a tap on More asked for has reached the person, or why it has not. A channel says so of
 // each [Shown].

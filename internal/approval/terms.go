@@ -61,7 +61,7 @@ type terms struct {
 // Configure puts new terms in force for every answer from now on, or refuses them and changes nothing. Cards that are
 // open keep the deadline, the people and the number of approvals that they were put up with. A yes of someone who is
 // not listed any more is worth nothing from now on.
-func (c *core) Configure(t Terms) error {
+func (cs *cards) Configure(t Terms) error {
 	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.MaxPromptsPerHour < 0 || t.TTL < 0 {
 		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds " +
 			"can't be negative")
@@ -80,35 +80,35 @@ func (c *core) Configure(t Terms) error {
 			next.people[id], next.bare[id] = p.Name, p.Bare
 		}
 	}
-	c.inForce.Store(next)
+	cs.inForce.Store(next)
 	return nil
 }
 
 // terms are those in force. They may change between two calls.
-func (c *core) terms() *terms { return c.inForce.Load() }
+func (cs *cards) terms() *terms { return cs.inForce.Load() }
 
 // Lists reports whether an id may answer at all. What it may answer is for Answer to say.
-func (c *core) Lists(id string) bool { return c.terms().people[id] != "" }
+func (cs *cards) Lists(id string) bool { return cs.terms().people[id] != "" }
 
 // MayAnswer reports whether an id may answer a card.
-func (c *core) MayAnswer(id string, k *Card) bool {
-	name := c.terms().people[id]
-	return name != "" && k.Ask.admits(name)
+func (cs *cards) MayAnswer(id string, c *Card) bool {
+	name := cs.terms().people[id]
+	return name != "" && c.Ask.admits(name)
 }
 
 // CanAsk says why no one could answer a card; nil: someone could.
-func (c *core) CanAsk() error { return c.canAsk(&Ask{Approvals: c.terms().Approvals}) }
+func (cs *cards) CanAsk() error { return cs.terms().canAsk(&Ask{Approvals: cs.terms().Approvals}) }
 
 // canAsk is CanAsk for one question: enough of the people it goes to may allow it.
-func (c *core) canAsk(a *Ask) error {
+func (t *terms) canAsk(a *Ask) error {
 	able := make(map[string]bool)
-	for _, name := range c.terms().people {
+	for _, name := range t.people {
 		if a.admits(name) {
 			able[name] = true
 		}
 	}
 	switch {
-	case len(c.terms().people) == 0:
+	case len(t.people) == 0:
 		return errors.New("no person may approve: the approver list is empty")
 	case len(able) < max(a.Approvals, 1):
 		return errors.New("fewer people may approve than approvals are needed")

@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,36 +35,39 @@ func (t *terms) help() string {
 		"A longer yes lasts %d minutes at most.", t.TTL.Minutes(), t.MaxMinutes)
 }
 
+const storeGone = "The store can't be reached. Nothing was changed; try again."
+
 // typed takes a line that someone wrote, here or into the agent's own chat.
-func (an *answers) typed(ctx context.Context, person string, a *Answer) (Outcome, error) {
-	cmd, err := codes.Parse(a.Text)
+func (an *answering) typed(ctx context.Context) (Outcome, error) {
+	relayed := an.Carrier != nil
+	cmd, err := codes.Parse(an.Text)
 	if err != nil {
-		return notRead(err, a.Carrier != nil), nil
+		return notRead(err, relayed), nil
 	}
-	again, err := an.repeated(ctx, cmd.Verb, a)
+	again, err := an.repeated(ctx, cmd.Verb)
 	switch {
 	case err != nil:
 		return Outcome{Text: storeGone}, err
-	case again && a.Carrier != nil:
+	case again && relayed:
 		return Outcome{Kind: TooLate, Text: "This message was taken before. Nothing was changed."}, nil
 	case again:
 		return Outcome{}, nil
 	}
 	switch cmd.Verb {
 	case codes.Approve, codes.Deny:
-		return an.withCode(ctx, person, a, &cmd)
+		return an.withCode(ctx, &cmd)
 	case codes.Pending:
-		return an.list(ctx, a)
+		return an.list(ctx)
 	case codes.Pause:
-		return an.pauses.pause(ctx, person, a.Via, cmd.Agent)
+		return an.pause(ctx, cmd.Agent)
 	case codes.ResetTrust:
-		if by := a.Carrier; by != nil && !by.wroteIn(cmd.Session) {
+		if relayed && !an.Carrier.wroteIn(cmd.Session) {
 			return notFound("This conversation has another reference. One is reset where it is typed, with all 8 " +
 				"characters, or where verifier asks you."), nil
 		}
-		return an.reset(ctx, person, a.Via, cmd.Session)
+		return an.reset(ctx, cmd.Session)
 	}
-	if a.Carrier != nil {
+	if relayed {
 		return misunderstood(nil, "That can't be done from this chat. Do it where verifier asks you."), nil
 	}
 	switch cmd.Verb {
@@ -72,13 +76,13 @@ func (an *answers) typed(ctx context.Context, person string, a *Answer) (Outcome
 	case codes.Sources:
 		return an.sources(ctx, cmd.Session)
 	case codes.Resume:
-		return an.pauses.resume(ctx, person, a.Via, cmd.Agent)
+		return an.resume(ctx, cmd.Agent)
 	case codes.Grants:
-		return an.grants.list(ctx, a.Via)
+		return an.Grants.list(ctx, an.Via)
 	case codes.Revoke:
-		return an.grants.Revoke(ctx, *a, cmp.Or(cmd.Grant, AllGrants))
+		return an.Grants.Revoke(ctx, *an.Answer, cmp.Or(cmd.Grant, AllGrants))
 	}
-	return replied("Nothing is being set up here. `verifier setup` shows a code and waits for it."), nil
+	return Outcome{Kind: Ignored}, nil
 }
 
 // notRead says why a line is no command. Through an agent's runtime nobody reads the syntax.
@@ -100,11 +104,11 @@ const keepMessages = 25 * time.Hour
 // taken twice: an eavesdropper could send it again, when a conversation has been tainted since. A platform may bring a
 // line twice, and then one that lets more pass must not do so again when something else was said since. Any other line
 // does no harm twice, and the first time may have failed.
-func (an *answers) repeated(ctx context.Context, verb codes.Verb, a *Answer) (bool, error) {
-	name, keep := "message:"+a.Via+":"+a.Message, keepMessages
-	if by := a.Carrier; by != nil {
+func (an *answering) repeated(ctx context.Context, verb codes.Verb) (bool, error) {
+	name, keep := "message:"+an.Via+":"+an.Message, keepMessages
+	if by := an.Carrier; by != nil {
 		name, keep = "relay:"+by.Conversation.Client+":"+by.Request, by.Keep
-	} else if a.Message == "" || verb != codes.Approve && verb != codes.Resume && verb != codes.ResetTrust {
+	} else if an.Message == "" || verb != codes.Approve && verb != codes.Resume && verb != codes.ResetTrust {
 		return false, nil
 	}
 	n, err := an.o.Store.Count(ctx, name, keep, true)
@@ -121,22 +125,22 @@ func command(via, line string) string {
 
 // withCode takes `.approve` and `.deny`. The fifth wrong code locks the person out of it, and everyone who may approve
 // gets a notice: someone may be guessing.
-func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *codes.Command) (Outcome, error) {
+func (an *answering) withCode(ctx context.Context, cmd *codes.Command) (Outcome, error) {
 	ttl := an.terms().TTL
-	wrong := func(more bool) (int, error) { return an.o.Store.Count(ctx, "tries:"+person, ttl, more) }
+	wrong := func(more bool) (int, error) { return an.o.Store.Count(ctx, "tries:"+an.person, ttl, more) }
 	n, err := wrong(false)
 	var c *Card
 	if err == nil && n < maxTries {
 		c, _, err = an.byCode(ctx, cmd.Code)
 		// a card that its carrier may not answer looks like none, so that guessing tells nothing
-		if errors.Is(err, store.ErrGone) || err == nil && a.Carrier != nil && !a.Carrier.carries(c) {
+		if errors.Is(err, store.ErrGone) || err == nil && (an.Carrier != nil && !an.Carrier.carries(c) ||
+			subtle.ConstantTimeCompare([]byte(cmd.Code), []byte(c.Code)) != 1) {
 			c = nil
 			n, err = wrong(true)
 			if err == nil && n == maxTries {
 				text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
-					person, maxTries, a.Via, person, ttl.Minutes())
-				by := []record.Person{{Name: person, Via: a.Via}}
-				an.warn(ctx, record.Entry{Kind: record.KindLock, People: by, Note: text}, text)
+					an.person, maxTries, an.Via, an.person, ttl.Minutes())
+				an.warn(ctx, an.by(record.KindLock, text), text)
 			}
 		}
 	}
@@ -149,50 +153,45 @@ func (an *answers) withCode(ctx context.Context, person string, a *Answer, cmd *
 		return Outcome{Kind: Locked, Text: "Too many wrong codes. Typed answers are locked for you for a while; " +
 			"buttons and references still work."}, nil
 	}
-	vote := *a
-	vote.Text, vote.code, vote.Reason, vote.Allow = "", cmd.Code, cmd.Reason, cmd.Verb == codes.Approve
-	vote.Scope = Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}
+	an.Reason, an.Allow = cmd.Reason, cmd.Verb == codes.Approve
+	an.Scope = Scope{Minutes: cmd.Minutes, Turn: cmd.Turn}
 	switch {
 	case cmd.Exactly:
-		vote.Scope.Target = Exactly
+		an.Scope.Target = Exactly
 	case cmd.Same:
-		vote.Scope.Target = Same
+		an.Scope.Target = Same
 	}
-	if vote.Allow && cmd.Tool == "all" {
-		return an.approveAll(ctx, person, c, &vote)
+	if an.Tool = cmd.Tool; an.Allow && cmd.Tool == "all" {
+		an.Tool = ""
+		return an.approveAll(ctx, c)
 	}
-	vote.Tool = cmd.Tool
-	return an.count(ctx, person, c, &vote)
+	return an.count(ctx, c)
 }
 
 // approveAll allows the open cards of a conversation that were delivered to the person in an earlier second than they
 // wrote, so that none is among them that came meanwhile. Where there are several it skips those that have to be
 // looked at one by one, and names them.
-func (an *answers) approveAll(ctx context.Context, person string, named *Card, a *Answer) (Outcome, error) {
+func (an *answering) approveAll(ctx context.Context, named *Card) (Outcome, error) {
 	open, now, err := an.openCards(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	if a.Sent.IsZero() {
-		a.Sent = now
+	if an.Sent.IsZero() {
+		an.Sent = now
 	}
 	open = slices.DeleteFunc(open, func(c *Card) bool {
-		return c.ID != named.ID && (c.Ask.Conversation != named.Ask.Conversation || !c.Ask.admits(person) ||
-			!deliveredTo(a.ID, c).Before(a.Sent.Truncate(time.Second)))
+		return c.ID != named.ID && (c.Ask.Conversation != named.Ask.Conversation || !c.Ask.admits(an.person) ||
+			!deliveredTo(an.ID, c).Before(an.Sent.Truncate(time.Second)))
 	})
 	if len(open) <= 1 {
-		return an.count(ctx, person, named, a)
+		return an.count(ctx, named)
 	}
-	allowed, skipped, out := []string{}, "", misunderstood(named, "")
+	allowed, skipped, out := "", "", misunderstood(named, "Nothing was approved.")
+	n := 0
 	for _, c := range open {
-		line := "\n• " + c.Ref() + " " + an.o.Head(&c.Ask)
-		counted := Outcome{}
-		if !c.Ask.Marked && an.o.inFull(c) {
-			one := *a
-			if c.ID != named.ID {
-				one.code = ""
-			}
-			if counted, err = an.count(ctx, person, c, &one); err != nil {
+		line, counted := "\n• "+c.Ref()+" "+an.o.Head(&c.Ask), Outcome{}
+		if !c.Ask.Marked && an.o.Visible(&c.Ask) {
+			if counted, err = an.count(ctx, c); err != nil {
 				return counted, err
 			}
 		}
@@ -200,13 +199,12 @@ func (an *answers) approveAll(ctx context.Context, person string, named *Card, a
 			skipped += line
 			continue
 		}
-		if allowed = append(allowed, line); len(allowed) == 1 || c.ID == named.ID {
+		if n, allowed = n+1, allowed+line; n == 1 || c.ID == named.ID {
 			out = counted
 		}
 	}
-	out.Text = "Nothing was approved."
-	if len(allowed) > 0 {
-		out.Text = "Your yes is for " + Count(len(allowed), "call", "calls") + ":" + strings.Join(allowed, "")
+	if n > 0 {
+		out.Text = "Your yes is for " + Count(n, "call", "calls") + ":" + allowed
 	}
 	if skipped != "" {
 		out.Text += "\nNot answered by this, look at each:" + skipped
@@ -228,36 +226,36 @@ func deliveredTo(id string, c *Card) time.Time {
 
 // list shows what waits for the one who asks. A chat shows what was put there: a code of another chat's card is not
 // for all who read along. Through an agent's runtime nobody reads a code.
-func (an *answers) list(ctx context.Context, a *Answer) (Outcome, error) {
-	open, err := an.Pending(ctx, a.ID)
+func (an *answering) list(ctx context.Context) (Outcome, error) {
+	open, err := an.Pending(ctx, an.ID)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
-	relayed := a.Carrier != nil
+	relayed := an.Carrier != nil
 	var lines []string
-	if paused := an.pauses.Text(ctx); relayed && paused != "" {
+	if paused := an.Pauses.Text(ctx); relayed && paused != "" {
 		lines = append(lines, "Agents are paused. That is lifted where verifier asks you.")
 	} else if paused != "" {
 		lines = append(lines, paused)
 	}
 	waiting := false
 	for _, c := range open {
+		line := c.Ref() + "  " + quote(c.Ask.Tool)
 		switch {
-		case relayed && a.Carrier.carries(c):
-			lines = append(lines, c.Ref()+"  "+quote(c.Ask.Tool))
-		case !relayed && an.shownIn(c, a.Via):
-			lines = append(lines, c.Ref()+"  "+quote(c.Ask.Tool)+"  .approve "+c.TypedTool()+" "+c.Code)
+		case relayed && an.Carrier.carries(c):
+		case !relayed && an.shownIn(c, an.Via):
+			line += "  .approve " + c.TypedTool() + " " + c.Code
 		default:
 			continue
 		}
-		waiting = true
+		lines, waiting = append(lines, line), true
 	}
 	if !waiting {
 		lines = append(lines, "Nothing is waiting.")
 	} else if relayed {
 		lines = append(lines, "The codes are where verifier asked you.")
 	}
-	if given, _, err := an.grants.List(ctx); err == nil && len(given) > 0 && !relayed {
+	if given, _, err := an.Grants.List(ctx); err == nil && len(given) > 0 && !relayed {
 		lines = append(lines, Count(len(given), "grant is", "grants are")+" open. `.grants` lists them.")
 	}
 	return replied(strings.Join(lines, "\n")), nil

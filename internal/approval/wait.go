@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -63,13 +64,10 @@ func (w *waiters) held(id string) []*waiter {
 }
 
 // ids are the cards for which someone waits.
-func (w *waiters) ids() (ids []string) {
+func (w *waiters) ids() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.byCard {
-		ids = append(ids, id)
-	}
-	return ids
+	return slices.Collect(maps.Keys(w.byCard))
 }
 
 // wake wakes those who wait for a card that has closed.
@@ -112,8 +110,6 @@ func (sh *shows) watch() {
 
 // pauseWaits ends the waits of paused agents.
 func (sh *shows) pauseWaits(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	all, err := sh.o.Store.Pauses(ctx)
 	if err != nil && ctx.Err() == nil {
 		sh.o.Log.WarnContext(ctx, "the pauses could not be read", "err", err)
@@ -136,7 +132,11 @@ func (sh *shows) look() {
 			sh.survive(func() { open = sh.lookOnce(open) })
 		case <-sh.ctx.Done():
 			for _, id := range sh.waiters.ids() {
-				sh.run(func() { sh.showStopped(id) })
+				sh.run(sh.ctx, func(ctx context.Context) {
+					if c, now, err := sh.load(ctx, id); err == nil && c.at(now) == Open && len(sh.waiters.held(id)) > 0 {
+						sh.closed(ctx, c)
+					}
+				})
 			}
 			return
 		}
@@ -145,10 +145,8 @@ func (sh *shows) look() {
 
 // lookOnce returns the open cards, with the time when each ends.
 func (sh *shows) lookOnce(before map[string]time.Time) map[string]time.Time {
-	ctx, cancel := context.WithTimeout(sh.ctx, sh.o.Poll)
-	defer cancel()
-	sh.pauseWaits(ctx)
-	listed, now, err := sh.o.Store.Open(ctx)
+	sh.pauseWaits(sh.ctx)
+	listed, now, err := sh.o.Store.Open(sh.ctx)
 	if err != nil {
 		return before // the store's faults are reported where a call meets them
 	}
@@ -160,7 +158,7 @@ func (sh *shows) lookOnce(before map[string]time.Time) map[string]time.Time {
 	}
 	for id, until := range before {
 		if !now.Before(until) {
-			sh.run(func() { sh.expire(id) })
+			sh.run(sh.ctx, func(ctx context.Context) { sh.expire(ctx, id) })
 		}
 	}
 	for _, id := range sh.waiters.ids() {
@@ -172,35 +170,23 @@ func (sh *shows) lookOnce(before map[string]time.Time) map[string]time.Time {
 }
 
 // expire records that no one has answered a card, and shows it, in one process.
-func (sh *shows) expire(id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(sh.ctx), stopDeadline)
-	defer cancel()
-	c, now, err := sh.load(ctx, id)
-	if err != nil || c.State != Open || c.at(now) != Expired {
-		return
+func (sh *shows) expire(ctx context.Context, id string) {
+	c, _, err := sh.load(ctx, id)
+	if err == nil {
+		c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
+			expired := c.State == Open && c.at(t.Now) == Expired
+			if expired {
+				c.settle(Expired, c.Ask.Until.Add(noHolds))
+			}
+			return expired, nil
+		})
 	}
-	c, err = sh.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
-		if c.State != Open {
-			return false, nil
-		}
-		c.settle(Expired, c.Ask.Until.Add(noHolds))
-		return true, nil
-	})
-	if c == nil || err != nil {
+	if c == nil || err != nil { // another process was first, or finds it at its next look
 		return
 	}
 	e := entryFor(record.KindAnswer, c)
 	e.Note = "expired without an answer"
 	sh.note(ctx, e)
 	sh.o.Observe(Event{Kind: EventExpired})
-	sh.showCopies(ctx, c)
-}
-
-// showStopped says on a card that the desk stops before its time is up.
-func (sh *shows) showStopped(id string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(sh.ctx), stopDeadline)
-	defer cancel()
-	if c, now, err := sh.load(ctx, id); err == nil && c.at(now) == Open && len(sh.waiters.held(id)) > 0 {
-		sh.showCopies(ctx, c)
-	}
+	sh.closed(ctx, c)
 }
