@@ -127,6 +127,15 @@ func (r *Redactor) Lines(texts ...*string) {
 	}
 }
 
+// Liner is Lines for texts that come one after the other: together they may take no longer than one call.
+func (r *Redactor) Liner() func(text string) string {
+	f := r.finder()
+	return func(text string) string {
+		shown, _ := f.text(text, nil)
+		return shown
+	}
+}
+
 // bare knows nothing of the owner's.
 var bare = sync.OnceValue(func() *Redactor {
 	r, err := New(Config{})

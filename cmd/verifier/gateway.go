@@ -82,7 +82,6 @@ type recordLog interface {
 	Err() error
 	KeepHead() error
 	Compare(seen *record.Head) (missing string, err error)
-	SetRotation(r record.Rotation)
 	Close() error
 }
 

@@ -27,14 +27,15 @@ func TestEveryFileOfTheStateDirectoryIsPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.Audit.RotateMB = 1
+	note := record.Entry{Kind: record.KindNote, At: time.Now(), Note: strings.Repeat("x", 1<<20)}
 	open := func() error {
 		opened, err := openGateway(setup{config: cfg, state: g.State, log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
-		opened.record.SetRotation(record.Rotation{Bytes: 1})
 		for range 3 {
-			err = errors.Join(err, opened.record.Append(record.Entry{Kind: record.KindNote, At: time.Now(), Note: "x"}))
+			err = errors.Join(err, opened.record.Append(note))
 		}
 		return errors.Join(err, opened.close())
 	}

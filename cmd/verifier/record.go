@@ -23,9 +23,9 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 	path := recordPath(c, state)
 	g.name = headName(key, path)
 	log, err := record.Open(path, record.Options{
-		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Rotation: rotation(c),
-		Patience: record.DefaultPatience,
-		Hide:     func(texts ...*string) { g.live.Load().Redactor.Lines(texts...) },
+		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Patience: record.DefaultPatience,
+		Rotation: func() record.Rotation { return rotation(g.live.Load().config) },
+		Hide:     func() func(string) string { return g.live.Load().Redactor.Liner() },
 	})
 	if err != nil {
 		return err

@@ -158,7 +158,6 @@ func (g *gateway) reload(c *config.Config, guarded policy.Guard) error {
 	}
 	next.cert = cmp.Or(next.cert, g.live.Load().cert) // to end TLS takes a restart
 	before := g.live.Swap(next)
-	g.record.SetRotation(rotation(c))
 	if err := g.showCertificate(); err != nil {
 		g.log.Warn("the commands on this machine may not know the new certificate", "err", err)
 	}

@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"crypto/hkdf"
 	stdhmac "crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +10,6 @@ import (
 	"hash"
 	"os"
 	"strconv"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -39,63 +37,22 @@ func parse(raw []byte) (l Line, err error) {
 	return l, err
 }
 
-// key makes MACs. It is derived from the server's key, so that there is one key to keep.
-type key struct {
-	mu   sync.Mutex
-	hash hash.Hash
-}
-
-func newKey(server hmac.Key) (*key, error) {
-	if len(server) == 0 {
-		return nil, errors.New("there is no key")
-	}
-	secret, err := hkdf.Key(sha256.New, server, nil, "verifier-record-v4", sha256.Size)
-	return &key{hash: stdhmac.New(sha256.New, secret)}, err
-}
-
-// mac is the MAC of a line's body behind the line with the MAC prev, "" where it is the first.
-func (k *key) mac(prev string, body []byte) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.hash.Reset()
-	k.hash.Write(append([]byte(prev), '\n'))
-	k.hash.Write(body)
-	return hex.EncodeToString(k.hash.Sum(nil)[:macLen/2])
-}
-
-// wrote reports whether raw, a line without its newline, is one that the key's owner wrote behind the line with the MAC
-// prev. The MAC's place is fixed, so no content can pose as it.
-func (k *key) wrote(raw []byte, prev string) bool {
-	at := max(0, len(raw)-tailLen)
-	return stdhmac.Equal(raw[at:], []byte(macOpen+k.mac(prev, raw[:at])+macClose))
-}
-
-// Head names the last line of a chain, under a seal of the key. Kept apart from the record, it shows that lines were
-// cut off its end.
+// Head names the last line of a chain. Kept apart from the record, it shows that lines were cut off its end.
 type Head struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
 	MAC   string `json:"mac"`  // of that line
-	Seal  string `json:"seal"` // under the key of the record
+	Seal  string `json:"seal"` // under the server's key
 }
-
-// seal gives a head its seal. No line can be mistaken for the text of it: lines are JSON.
-func (k *key) seal(h Head) Head {
-	h.Seal = k.mac("head", []byte(h.Chain+"\n"+strconv.FormatUint(h.Seq, 10)+"\n"+h.MAC))
-	return h
-}
-
-func (k *key) sealed(h *Head) bool { return stdhmac.Equal([]byte(h.Seal), []byte(k.seal(*h).Seal)) }
 
 // HeadBeside is the head that was kept beside the record at path; nil: there is none.
-func HeadBeside(path string) (*Head, error) {
+func HeadBeside(path string) (h *Head, err error) {
 	text, err := os.ReadFile(headName(path))
 	if errors.Is(err, os.ErrNotExist) || len(text) == 0 && err == nil {
 		return nil, nil
 	}
-	h := new(Head)
 	if err == nil {
-		err = json.Unmarshal(text, h)
+		err = json.Unmarshal(text, &h)
 	}
 	return h, err
 }
@@ -103,8 +60,43 @@ func HeadBeside(path string) (*Head, error) {
 // chain is one of lines, up to its last: each has a MAC over the one before and itself, so that no line can be changed,
 // taken out, moved or added without the key.
 type chain struct {
-	*key
-	last Head // without its seal
+	server hmac.Key
+	hash   hash.Hash // under a key that is derived from it, so that there is one key to keep
+	last   Head      // without its seal
+}
+
+func newChain(server hmac.Key) (chain, error) {
+	if len(server) == 0 {
+		return chain{}, errors.New("there is no key")
+	}
+	return chain{server: server, hash: stdhmac.New(sha256.New, []byte(server.Seal("record-line")))}, nil
+}
+
+// head is the last line's, under the seal of the key.
+func (c *chain) head() Head {
+	h := c.last
+	h.Seal = c.server.Seal("record-head", h.Chain, strconv.FormatUint(h.Seq, 10), h.MAC)
+	return h
+}
+
+func (c *chain) sealed(h *Head) bool {
+	return c.server.Check(h.Seal, "record-head", h.Chain, strconv.FormatUint(h.Seq, 10), h.MAC)
+}
+
+// mac is the MAC of a line's body behind the line with the MAC prev, "" where it is the first.
+func (c *chain) mac(prev string, body []byte) string {
+	var room [sha256.Size]byte
+	c.hash.Reset()
+	c.hash.Write(append(append(room[:0], prev...), '\n'))
+	c.hash.Write(body)
+	return hex.EncodeToString(c.hash.Sum(room[:0])[:macLen/2])
+}
+
+// wrote reports whether raw, a line without its newline, is one that the key's owner wrote behind the line with the MAC
+// prev. The MAC's place is fixed, so no content can pose as it.
+func (c *chain) wrote(raw []byte, prev string) bool {
+	at := max(0, len(raw)-tailLen)
+	return stdhmac.Equal(raw[at:], []byte(macOpen+c.mac(prev, raw[:at])+macClose))
 }
 
 // add appends an encoded entry as the next line.
@@ -158,7 +150,6 @@ func (c *chain) follow(raw []byte) (Line, error) {
 func (c *chain) lacks(seen *Head) string {
 	switch {
 	case seen == nil:
-		return ""
 	case !c.sealed(seen):
 		return "the head that was kept elsewhere is not under this server's key"
 	case seen.Chain != c.last.Chain:

@@ -2,10 +2,8 @@ package record
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -41,46 +39,50 @@ const (
 // format is the version of the line format, written in the begin line. Files in any other are refused.
 const format = 4
 
-// Entry is the one record type. Members that do not apply stay zero and are not written.
+// Entry is the one record type. Members that do not apply stay zero and are not written. Others chose the words of
+// those that say hide: secrets in them are hidden.
 type Entry struct {
-	Kind      Kind           `json:"kind"`
-	At        time.Time      `json:"at,omitzero"` // zero: the log's clock
-	RequestID string         `json:"requestId,omitzero"`
-	Ref       string         `json:"ref,omitzero"` // what the agent was told, to find the entry by
-	Client    string         `json:"client,omitzero"`
-	Session   string         `json:"session,omitzero"` // the session key
-	SessionID string         `json:"sessionId,omitzero"`
-	Agent     string         `json:"agent,omitzero"`
-	Run       string         `json:"run,omitzero"`
-	Directory string         `json:"directory,omitzero"` // of a question: where the agent works, as the card shows it
-	Tool      string         `json:"tool,omitzero"`
-	Sent      string         `json:"sent,omitzero"`              // the name as sent, where it is not Tool
-	Params    jsontext.Value `json:"params,omitzero"`            // redacted by the caller
-	Hidden    int            `json:"hidden,omitzero"`            // how many values were redacted
-	Digest    string         `json:"digest,omitzero"`            // of the call as it was judged
-	Asked     string         `json:"asked,omitzero"`             // of a decision: the digest asked about, if edited
-	Edited    string         `json:"edited,omitzero"`            // of an answer: the digest of the call that it made
-	Started   string         `json:"started,omitzero"`           // who started the run, as far as anyone attests it
-	Level     string         `json:"level,omitzero"`             // trust when the call came
-	RaisedTo  string         `json:"raisedTo,omitzero"`          // trust after it
-	Source    string         `json:"source,omitzero"`            // what the trust level came from
-	Mode      string         `json:"mode,omitzero"`              // allow, confirm or restrict
-	Decision  string         `json:"decision,omitzero"`          // Allow or Deny
-	By        string         `json:"by,omitzero"`                // what consented, or what asks: policy, grant…
-	Why       []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
-	Origins   []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
-	Auditor   string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none
-	Card      string         `json:"card,omitzero"`              // the card's id, never its code
-	Scope     string         `json:"scope,omitzero"`             // once, turn, minutes, all
-	People    []Person       `json:"people,omitzero,omitempty"`  // who answered
-	WaitedMs  int64          `json:"waitedMs,omitzero"`
-	Reason    string         `json:"reason,omitzero"` // what the caller was told
-	Error     string         `json:"error,omitzero"`  // the category only
-	Note      string         `json:"note,omitzero"`
-	Replay    bool           `json:"replay,omitzero"` // a decision given again
-	Turn      string         `json:"turn,omitzero"`   // the id of its turn, see package provenance
-	Part      *Part          `json:"part,omitzero"`   // its part in the graph of the turn
-	Graph     jsontext.Value `json:"graph,omitzero"`  // of a turn that is over
+	Kind Kind      `json:"kind"`
+	At   time.Time `json:"at,omitzero"`  // zero: the log's clock
+	Ref  string    `json:"ref,omitzero"` // what the agent was told, to find the entry by
+
+	RequestID string `json:"requestId,omitzero" hide:"yes"`
+	Client    string `json:"client,omitzero"`
+	Session   string `json:"session,omitzero" hide:"yes"` // the session key
+	SessionID string `json:"sessionId,omitzero" hide:"yes"`
+	Agent     string `json:"agent,omitzero" hide:"yes"`
+	Run       string `json:"run,omitzero" hide:"yes"`
+	Directory string `json:"directory,omitzero" hide:"yes"` // of a question: where the agent works
+	Tool      string `json:"tool,omitzero" hide:"yes"`
+	Sent      string `json:"sent,omitzero" hide:"yes"` // the name as sent, where it is not Tool
+
+	Params   jsontext.Value `json:"params,omitzero"`  // redacted by the caller
+	Hidden   int            `json:"hidden,omitzero"`  // how many values were redacted
+	Digest   string         `json:"digest,omitzero"`  // of the call as it was judged
+	Asked    string         `json:"asked,omitzero"`   // of a decision: the digest asked about, if edited
+	Edited   string         `json:"edited,omitzero"`  // of an answer: the digest of the call that it made
+	Started  string         `json:"started,omitzero"` // who started the run, as far as anyone attests it
+	Level    string         `json:"level,omitzero"`   // trust when the call came
+	RaisedTo string         `json:"raisedTo,omitzero"`
+	Source   string         `json:"source,omitzero" hide:"yes"` // what the trust level came from
+	Mode     string         `json:"mode,omitzero"`              // allow, confirm or restrict
+	Decision string         `json:"decision,omitzero"`          // Allow or Deny
+	By       string         `json:"by,omitzero"`                // what consented, or what asks: policy, grant…
+	Auditor  string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none
+	Card     string         `json:"card,omitzero"`              // the card's id, never its code
+	Scope    string         `json:"scope,omitzero"`             // once, turn, minutes, all
+	WaitedMs int64          `json:"waitedMs,omitzero"`
+	Reason   string         `json:"reason,omitzero" hide:"yes"` // what the caller was told
+	Error    string         `json:"error,omitzero"`             // the category only
+	Note     string         `json:"note,omitzero" hide:"yes"`
+	Replay   bool           `json:"replay,omitzero"` // a decision given again
+	Turn     string         `json:"turn,omitzero"`   // the id of its turn, see package provenance
+
+	Why     []string       `json:"why,omitzero,omitempty" hide:"yes"`     // the explained path, a sentence each
+	Origins []string       `json:"origins,omitzero,omitempty" hide:"yes"` // where arguments came from, a sentence each
+	People  []Person       `json:"people,omitzero,omitempty"`             // who answered
+	Part    *Part          `json:"part,omitzero"`                         // its part in the graph of the turn
+	Graph   jsontext.Value `json:"graph,omitzero"`                        // of a turn that is over
 
 	Begin   *Begin `json:"begin,omitzero"`   // in begin lines
 	Lost    *Head  `json:"lost,omitzero"`    // in repair lines: what was seen elsewhere and is not in the record
@@ -89,13 +91,12 @@ type Entry struct {
 
 // Person is one person's part in an entry.
 type Person struct {
-	Name   string    `json:"name"`
-	Via    string    `json:"via,omitzero"` // the channel
-	At     time.Time `json:"at,omitzero"`
-	TookMs int64     `json:"tookMs,omitzero"` // from sending to the answer
-	Says   string    `json:"says,omitzero"`
-
-	Passkey string `json:"passkey,omitzero"` // the id of the passkey that signed the answer
+	Name    string    `json:"name"`
+	Via     string    `json:"via,omitzero"` // the channel
+	At      time.Time `json:"at,omitzero"`
+	TookMs  int64     `json:"tookMs,omitzero"` // from sending to the answer
+	Says    string    `json:"says,omitzero"`
+	Passkey string    `json:"passkey,omitzero"` // the id of the passkey that signed the answer
 }
 
 // Begin opens a file: the first of a chain, or one in which it goes on.
@@ -108,16 +109,16 @@ type Begin struct {
 
 // Part is what an entry tells of its turn, for the graph. It has no field for content: of a text there is its hash.
 type Part struct {
-	What       string   `json:"what,omitzero"` // of an event: one of the words below; a decision needs none
-	Tool       string   `json:"tool,omitzero"` // where it is not the entry's
-	Call       string   `json:"call,omitzero"` // the call's id, as the runtime names it
+	What       string   `json:"what,omitzero"`             // of an event: one of the words below; a decision needs none
+	Tool       string   `json:"tool,omitzero" hide:"yes"`  // where it is not the entry's
+	Call       string   `json:"call,omitzero" hide:"yes"`  // the call's id, as the runtime names it
+	Label      string   `json:"label,omitzero" hide:"yes"` // in a sentence: "web_fetch example.com"
 	Iteration  *int     `json:"iteration,omitzero"`
-	Trust      string   `json:"trust,omitzero"`   // what it is worth; of a call that was allowed: what it brings in
-	Birth      string   `json:"birth,omitzero"`   // of a decision: the level at which its run started
-	Tainted    bool     `json:"tainted,omitzero"` // of what was blocked: at a better level it would not have been
-	Reason     string   `json:"reason,omitzero"`  // of what was blocked
-	Label      string   `json:"label,omitzero"`   // what it is called in a sentence: "web_fetch example.com"
-	Model      string   `json:"model,omitzero"`
+	Trust      string   `json:"trust,omitzero"`             // its worth; of a call that was allowed: what it brings in
+	Birth      string   `json:"birth,omitzero"`             // of a decision: the level at which its run started
+	Tainted    bool     `json:"tainted,omitzero"`           // of what was blocked: because of the level
+	Reason     string   `json:"reason,omitzero" hide:"yes"` // of what was blocked
+	Model      string   `json:"model,omitzero" hide:"yes"`
 	Hash       string   `json:"hash,omitzero"`
 	Size       int64    `json:"size,omitzero"`
 	Tokens     int64    `json:"tokens,omitzero"`
@@ -143,48 +144,10 @@ const (
 type Source struct {
 	Kind  string `json:"kind"`
 	Trust string `json:"trust"`
-	Tool  string `json:"tool,omitzero"`
+	Tool  string `json:"tool,omitzero" hide:"yes"`
 	Hash  string `json:"hash,omitzero"`
 	Size  int64  `json:"size,omitzero"`
 	Count int    `json:"count,omitzero"` // how many of a sort it stands for; 0: one
-}
-
-// texts adds what others chose the words of. The lists are copied first: the caller keeps its own.
-func (p *Part) texts(list []*string) []*string {
-	p.Sources, p.More = slices.Clone(p.Sources), slices.Clone(p.More)
-	list = append(list, &p.Tool, &p.Call, &p.Label, &p.Model, &p.Reason)
-	for i := range p.Sources {
-		list = append(list, &p.Sources[i].Tool)
-	}
-	for i := range p.More {
-		list = p.More[i].texts(list)
-	}
-	return list
-}
-
-// hide hides secrets in the entry. Its lists are copied: the caller keeps its own.
-func (e *Entry) hide(hide func(texts ...*string)) {
-	texts := append(make([]*string, 0, 32), &e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory,
-		&e.Tool, &e.Sent, &e.Source, &e.Reason)
-	if e.Kind != KindStart { // its note is our own version, which looks like a key
-		texts = append(texts, &e.Note)
-	}
-	for _, list := range []*[]string{&e.Why, &e.Origins} {
-		*list = slices.Clone(*list)
-		for i := range *list {
-			texts = append(texts, &(*list)[i])
-		}
-	}
-	if e.Part != nil {
-		p := *e.Part
-		texts = p.texts(texts)
-		e.Part = &p
-	}
-	sent := e.Sent
-	hide(slices.DeleteFunc(texts, func(s *string) bool { return *s == "" })...)
-	if e.Sent != sent {
-		e.Tool = e.Sent // it is the same in small letters
-	}
 }
 
 // check refuses what only the log may write, and what no reader would know how to read.
@@ -198,27 +161,4 @@ func (e *Entry) check() error {
 		return fmt.Errorf("record: unknown decision %q", e.Decision)
 	}
 	return nil
-}
-
-// encode makes an entry the text of a line. Params stay as they came, without their white space. Where something is
-// not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the call.
-func (e *Entry) encode(now time.Time) ([]byte, error) {
-	if e.At.IsZero() {
-		e.At = now
-	}
-	e.At = e.At.UTC()
-	if len(e.Params) == 0 {
-		e.Params = nil // no JSON
-	}
-	text, err := json.Marshal(e, jsontext.PreserveRawStrings(true))
-	if err != nil {
-		text, err = json.Marshal(e, jsontext.AllowInvalidUTF8(true))
-	}
-	if err == nil && headLen+len(text)+tailLen >= MaxLine {
-		err = ErrTooLong
-	}
-	if err != nil {
-		return nil, fmt.Errorf("record: encode: %w", err)
-	}
-	return text, nil
 }

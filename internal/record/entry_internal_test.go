@@ -54,7 +54,7 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
 	for _, raw := range []string{`"\ud800"`, `{"a":"x\udfff"}`, "\"\xff\"", "{\"\xff\":1}"} {
 		for _, e := range []Entry{{Kind: KindNote, Params: jsontext.Value(raw)},
-			{Kind: KindGraph, Graph: jsontext.Value(raw)}} {
+			{Kind: KindGraph, Graph: jsontext.Value(raw)}, {Kind: KindNote, Note: "a\xff", Tool: "b"}} {
 			l, _, path := faultyLog(t, testOptions())
 			if err := l.Append(e); err != nil {
 				t.Fatal(err)
@@ -72,10 +72,8 @@ func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
 // the program itself says. What the entry was made of stays its owner's.
 func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 	o := testOptions()
-	o.Hide = func(texts ...*string) {
-		for _, s := range texts {
-			*s = strings.ReplaceAll(*s, "hunter22", "***")
-		}
+	o.Hide = func() func(string) string {
+		return func(s string) string { return strings.ReplaceAll(s, "hunter22", "***") }
 	}
 	l, _, path := faultyLog(t, o)
 	secret := func(n int) string { return fmt.Sprintf("%d hunter22", n) }

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	"github.com/openclaw-verifier/verifier/internal/files"
 )
 
 // MaxLine is the longest line, in bytes, that is written or read.
@@ -62,25 +62,34 @@ func Files(path string) ([]string, error) {
 	return out, err
 }
 
-// openFile opens a file that nobody but its owner may read, or makes it. Records are appended to, so that a file made
-// append-only (chattr +a) works too.
-func openFile(path string, flag int) (*os.File, os.FileInfo, error) {
-	if at, err := os.Lstat(path); err == nil && !at.Mode().IsRegular() {
-		return nil, nil, ErrNoFile // before a link could make another file
+// private looks at a file that nobody but its owner may read.
+func private(path string) (os.FileInfo, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, ErrNoFile
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, ErrPermissions
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, 0o600)
+	return info, nil
+}
+
+// openFile opens a private file, or makes it. Records are appended to, so that a file made append-only (chattr +a)
+// works too.
+func openFile(path string, flag int) (*os.File, os.FileInfo, error) {
+	if _, err := private(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err // before a link could make another file
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|flag, files.Private)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := f.Stat()
-	at, errAt := os.Lstat(path)
-	switch {
-	case err != nil || errAt != nil:
-		err = errors.Join(err, errAt)
-	case !os.SameFile(info, at) || !info.Mode().IsRegular():
+	info, err := private(path)
+	opened, errOpened := f.Stat()
+	if err = errors.Join(err, errOpened); err == nil && !os.SameFile(info, opened) {
 		err = ErrNoFile
-	case info.Mode().Perm()&0o077 != 0:
-		err = ErrPermissions
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -113,7 +122,8 @@ type placed struct {
 	at  int64
 }
 
-// lines are those of a file that begin at an offset or later. What stands behind the last newline is a *[BadLine].
+// lines are those of a file that begin at an offset or later. What stands behind the last newline is a *[BadLine], and
+// so is a line that is too long; it is the last.
 func lines(path string, from int64) iter.Seq2[placed, error] {
 	split := func(data []byte, atEOF bool) (int, []byte, error) {
 		i := bytes.IndexByte(data, '\n')
@@ -150,7 +160,7 @@ func lines(path string, from int64) iter.Seq2[placed, error] {
 	}
 }
 
-// backward gives the whole lines of a file from the last to the first.
+// backward gives the whole lines of a file from the last to the first, reading a block at a time.
 func backward(path string) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		info, err := os.Stat(path)
@@ -186,14 +196,16 @@ func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error]
 	return func(yield func(Line, error) bool) {
 		for _, path := range slices.Backward(files) {
 			for p, err := range backward(path) {
-				if err != nil {
-					yield(Line{}, err)
-					return
-				}
-				if want != nil && !want(p.raw) {
+				if err == nil && want != nil && !want(p.raw) {
 					continue
 				}
-				if l, err := parse(p.raw); err == nil && !yield(l, nil) {
+				var l Line
+				if err == nil {
+					if l, err = parse(p.raw); err != nil {
+						continue
+					}
+				}
+				if !yield(l, err) {
 					return
 				}
 			}
@@ -201,19 +213,14 @@ func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error]
 	}
 }
 
-// Since gives the entries of a record's files that were written at a time or later, in their order. A line that can't
-// be read is a *[BadLine], after which there may be more; any other error is the last. It finds the place by the times
-// of lines, and reads nothing of what is before.
+// Since gives the entries of a record's files that were written at a time or later, in their order. After a line that
+// can't be read, a *[BadLine], there may be more. It finds the place by the times of lines, and reads nothing of what
+// is before.
 func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
 		for _, path := range files[max(0, first-1):] {
-			blocks := 0
-			if info, err := os.Stat(path); err == nil {
-				blocks = int(info.Size() / blockSize)
-			}
-			block := sort.Search(blocks, func(i int) bool { return !startsBefore(path, int64(i)*blockSize, at) })
-			for p, err := range lines(path, int64(max(0, block-1))*blockSize) {
+			for p, err := range lines(path, blockOf(path, at)) {
 				if err == nil && want != nil && !want(p.raw) {
 					continue
 				}
@@ -223,10 +230,7 @@ func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[L
 						err = &BadLine{File: path, Err: err}
 					}
 				}
-				if err == nil && l.At.Before(at) {
-					continue
-				}
-				if _, bad := errors.AsType[*BadLine](err); !yield(l, err) || err != nil && !bad {
+				if (err != nil || !l.At.Before(at)) && !yield(l, err) {
 					return
 				}
 			}
@@ -234,14 +238,22 @@ func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[L
 	}
 }
 
+// blockOf is the last block of a file that begins before a time.
+func blockOf(path string, at time.Time) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return blockSize * int64(sort.Search(int(info.Size()/blockSize), func(i int) bool {
+		return !startsBefore(path, int64(i+1)*blockSize, at)
+	}))
+}
+
 // startsBefore reports whether the first line of a file that begins at an offset or later is from before a time.
-func startsBefore(path string, offset int64, at time.Time) (before bool) {
-	lines(path, offset)(func(p placed, err error) bool {
-		var l struct {
-			At time.Time `json:"at"`
-		}
-		before = err == nil && json.Unmarshal(p.raw, &l) == nil && l.At.Before(at)
-		return false
-	})
-	return before
+func startsBefore(path string, offset int64, at time.Time) bool {
+	for p, err := range lines(path, offset) {
+		l, errParse := parse(p.raw)
+		return err == nil && errParse == nil && l.At.Before(at)
+	}
+	return false
 }

@@ -29,10 +29,7 @@ package record
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -65,11 +62,11 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	SyncEach bool             // Append returns after a sync of the file, not after write
 	Patience time.Duration    // how long Append waits for a slow disk; 0: as long as it takes
-	Rotation Rotation         // when the record goes on in a new file
+	Rotation func() Rotation  // nil: never
 
-	// Hide hides the secrets in all that an entry says besides its params, which are hidden already: names that
-	// clients chose are in it. It changes the texts in place. Nil: nothing is hidden.
-	Hide func(texts ...*string)
+	// Hide gives what hides the secrets in the texts of one entry, besides its params, which are hidden already: names
+	// that clients chose are in them. Nil: nothing is hidden.
+	Hide func() func(text string) string
 }
 
 // Rotation says when the record goes on in a new file. The zero Rotation is never.
@@ -82,115 +79,123 @@ type Rotation struct {
 type Log struct {
 	o       Options
 	path    string   // without the number
-	lock    *os.File // the file of the head
+	beside  *os.File // the file of the head
 	repairs []string
 	opened  chain         // as it was found
 	lost    bool          // a repair tells what is missing
 	wake    chan struct{} // holds one while lines wait; closed to end the writer
 	ended   chan struct{} // closed when it has
 
-	mu       sync.Mutex
-	closed   bool
-	next     *batch // what the writer takes next
-	rotation Rotation
-	written  chain
-	err      error  // of the last write
-	kept     uint64 // the number of the last line whose head is beside the record
+	mu      sync.Mutex
+	closed  bool
+	next    *batch // what the writer takes next; nil: nothing waits
+	written chain
+	err     error // of the last write
 }
 
 // batch is the lines that are written together.
 type batch struct {
 	texts [][]byte
+	timer *time.Timer   // gives up; nil: never
 	done  chan struct{} // closed once they are written, or err says why not
 	err   error
 }
 
-func newBatch() *batch { return &batch{done: make(chan struct{})} }
-
 // Append writes one entry and returns once it is in the file or, with SyncEach, on disk. After an error the entry is
 // not part of the record; after [ErrSlow] it may be.
 func (l *Log) Append(e Entry) error {
-	if l.o.Hide != nil {
-		e.hide(l.o.Hide)
-	}
 	if err := e.check(); err != nil {
 		return err
 	}
-	return l.append(&e)
+	var hide func(string) string
+	if l.o.Hide != nil && e.Kind != KindStart { // that has our own version, which looks like a key
+		hide = l.o.Hide()
+		if e.Sent != "" && hide(e.Sent) != e.Sent {
+			e.Tool = e.Sent // it is the same in small letters
+		}
+	}
+	return l.append(&e, hide)
 }
 
-func (l *Log) append(e *Entry) error {
-	text, err := e.encode(l.o.Now())
+func (l *Log) append(e *Entry, hide func(string) string) error {
+	text, err := e.encode(l.o.Now(), hide)
 	if err != nil {
 		return err
 	}
-	b, err := l.queue(text)
-	if err != nil {
-		return err
+	b := l.queue(text)
+	if b == nil {
+		return ErrClosed
 	}
-	var enough <-chan time.Time
-	if l.o.Patience > 0 {
-		timer := time.NewTimer(l.o.Patience)
-		defer timer.Stop()
-		enough = timer.C
-	}
-	select {
-	case <-b.done:
-		return b.err
-	case <-enough:
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-b.done: // at the last moment
-		return b.err
-	default: // if the writer does not have it yet, it will not be written
-	}
-	b.texts = slices.DeleteFunc(b.texts, func(t []byte) bool { return &t[0] == &text[0] })
-	return ErrSlow
+	<-b.done
+	return b.err
 }
 
-func (l *Log) queue(text []byte) (*batch, error) {
+// queue adds a line to the batch that the writer takes next; nil: the log is closed.
+func (l *Log) queue(text []byte) *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, ErrClosed
+		return nil
+	}
+	if l.next == nil {
+		b := &batch{done: make(chan struct{})}
+		if l.o.Patience > 0 {
+			b.timer = time.AfterFunc(l.o.Patience, func() { l.settle(b, ErrSlow) })
+		}
+		l.next = b
+		select {
+		case l.wake <- struct{}{}:
+		default: // the writer is to look already
+		}
 	}
 	l.next.texts = append(l.next.texts, text)
+	return l.next
+}
+
+// settle tells those who wait for a batch what became of it, once. If the writer does not have it yet, it will not be
+// written.
+func (l *Log) settle(b *batch, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	select {
-	case l.wake <- struct{}{}:
-	default: // the writer is to take what waits already
+	case <-b.done:
+	default:
+		b.err = err
+		close(b.done)
 	}
-	return l.next, nil
+	if l.next == b {
+		l.next = nil
+	}
+}
+
+// take is the batch to write now; nil: it was given up.
+func (l *Log) take() *batch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.next
+	l.next = nil
+	return b
 }
 
 // Head is the head of what is written, for the caller to keep elsewhere. With SyncEach it never runs ahead of the disk.
 func (l *Log) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.written.seal(l.written.last)
+	return l.written.head()
 }
 
-// KeepHead puts the head beside the record, if there is a new one. It is to be called each second.
+// KeepHead puts the head beside the record. It is to be called each second.
 func (l *Log) KeepHead() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	last := l.written.last
-	if last.Seq == l.kept {
-		return nil
+	text, err := json.Marshal(l.Head())
+	if err == nil { // over the one before: it is less than a page, so there is never half of each
+		_, err = l.beside.WriteAt(append(text, '\n'), 0)
 	}
-	text, err := json.Marshal(l.written.seal(last))
-	if err != nil {
-		return err
-	}
-	// Over the one before: it is less than a page, so there is never half of each.
-	if _, err = l.lock.WriteAt(append(text, '\n'), 0); err == nil {
-		err = l.lock.Truncate(int64(len(text)) + 1)
+	if err == nil {
+		err = l.beside.Truncate(int64(len(text)) + 1)
 	}
 	if err != nil {
 		return fmt.Errorf("record: keep the head: %w", err)
 	}
-	l.kept = last.Seq
 	return nil
 }
 
@@ -200,14 +205,7 @@ func (l *Log) Compare(seen *Head) (missing string, err error) {
 	if missing = l.opened.lacks(seen); missing == "" || l.lost {
 		return "", nil
 	}
-	return missing, l.append(&Entry{Kind: KindRepair, Note: missing, Lost: seen})
-}
-
-// SetRotation changes when the record goes on in a new file.
-func (l *Log) SetRotation(r Rotation) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rotation = r
+	return missing, l.append(&Entry{Kind: KindRepair, Note: missing, Lost: seen}, nil)
 }
 
 // Err returns the last write's failure, nil once one has succeeded again.
@@ -232,168 +230,5 @@ func (l *Log) Close() error {
 		return ErrClosed
 	}
 	<-l.ended
-	return errors.Join(l.KeepHead(), files.Unlock(l.lock), l.lock.Close())
-}
-
-// disk is a file as the log writes it.
-type disk interface {
-	io.WriteCloser
-	Truncate(size int64) error
-	Sync() error
-}
-
-// writer is the one who writes: no other touches the file.
-type writer struct {
-	*Log
-	chain
-	disk   disk
-	info   os.FileInfo // which file it is
-	at     string      // where that is
-	number int         // of the file
-	empty  bool        // there is only its first line
-	size   int64       // up to and with the last line
-	torn   bool        // the file may be longer than that
-	buf    []byte
-}
-
-// run writes what waits, until the log is closed.
-func (w *writer) run() {
-	defer close(w.ended)
-	for range w.wake {
-		w.mu.Lock()
-		b, texts := w.next, w.next.texts
-		b.texts, w.next = nil, newBatch()
-		w.mu.Unlock()
-		if len(texts) > 0 { // not if all were given up
-			b.err = w.write(texts)
-			w.note(b.err)
-		}
-		close(b.done)
-	}
-	w.note(w.disk.Close())
-}
-
-// note tells the readers of the log how far it is.
-func (w *writer) note(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.err, w.written = err, w.chain
-}
-
-// write puts lines where they belong, all of them or none.
-func (w *writer) write(texts [][]byte) error {
-	there, err := os.Lstat(w.at)
-	if err != nil || !os.SameFile(w.info, there) || there.Size() < w.size || there.Size() > w.size && !w.torn {
-		return ErrGone
-	}
-	if err := w.heal(); err != nil {
-		return err
-	}
-	if err := w.turnOver(); err != nil {
-		return fmt.Errorf("record: go on in a new file: %w", err)
-	}
-	return w.add(texts...)
-}
-
-// add appends lines. After a failed sync the kernel may have dropped the pages and forgotten about them, so a second
-// try would prove nothing: all of them count as not written.
-func (w *writer) add(texts ...[]byte) error {
-	buf, before := w.buf[:0], w.last
-	for _, text := range texts {
-		buf = w.chain.add(buf, text)
-	}
-	if w.buf = buf; cap(buf) > 1<<20 {
-		w.buf = nil
-	}
-	w.torn = true
-	n, err := w.disk.Write(buf)
-	if err == nil && n < len(buf) {
-		err = io.ErrShortWrite
-	}
-	if err == nil && w.o.SyncEach {
-		err = w.disk.Sync()
-	}
-	if err != nil {
-		w.last = before
-		w.heal() //nolint:errcheck // stays torn; the next write heals first
-		return fmt.Errorf("record: write: %w", err)
-	}
-	w.size, w.empty, w.torn = w.size+int64(len(buf)), false, false
-	return nil
-}
-
-// heal cuts the file back to its last good line.
-func (w *writer) heal() error {
-	if !w.torn {
-		return nil
-	}
-	if err := w.disk.Truncate(w.size); err != nil {
-		return fmt.Errorf("record: cut back after a failed write: %w", err)
-	}
-	w.torn = false
-	return nil
-}
-
-// turnOver goes on in a new file if that is due. A line that can't be put where it belongs is not written: the caller
-// denies, and the next line tries again.
-func (w *writer) turnOver() error {
-	w.mu.Lock()
-	r := w.rotation
-	w.mu.Unlock()
-	if r.Bytes <= 0 || w.size < r.Bytes || w.empty {
-		return nil
-	}
-	at, old := fileName(w.path, w.number+1), *w
-	next, info, err := openFile(at, os.O_EXCL|os.O_APPEND)
-	if err != nil {
-		return err
-	}
-	w.disk, w.info, w.at, w.number, w.size = next, info, at, w.number+1, 0
-	if err := w.beginFile(); err != nil {
-		*w = old
-		return errors.Join(err, next.Close(), os.Remove(at))
-	}
-	old.disk.Close() //nolint:errcheck // it was written, and synced where it had to be
-	if r.Keep > 0 {
-		w.thin(r.Keep)
-	}
-	return nil
-}
-
-// beginFile writes the first line of an empty file.
-func (w *writer) beginFile() error {
-	first := &Begin{format, w.last.Chain, w.number, w.last.MAC}
-	if err := w.own(Entry{Kind: KindBegin, Begin: first}); err != nil {
-		return err
-	}
-	w.empty = true
-	if !w.o.SyncEach {
-		return nil
-	}
-	return files.SyncDir(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
-}
-
-// own writes an entry of the log's own.
-func (w *writer) own(e Entry) error {
-	text, err := e.encode(w.o.Now())
-	if err != nil {
-		return err
-	}
-	return w.add(text)
-}
-
-// thin removes the oldest files beyond those to keep, each after the record says so. What can't be recorded is not
-// removed; what can't be removed is tried again after the next rotation.
-func (w *writer) thin(keep int) {
-	files, err := Files(w.path)
-	if err != nil {
-		return
-	}
-	for _, path := range files[:max(0, len(files)-1-keep)] {
-		_, n := Base(path)
-		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
-		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // the owner's config says where it is
-			return
-		}
-	}
+	return errors.Join(l.KeepHead(), files.Unlock(l.beside), l.beside.Close())
 }

@@ -48,10 +48,7 @@ func open(path string, o Options) (*writer, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	w := &writer{Log: &Log{
-		o: o, path: filepath.Clean(path), rotation: o.Rotation, next: newBatch(),
-		wake: make(chan struct{}, 1), ended: make(chan struct{}),
-	}}
+	w := &writer{Log: &Log{o: o, path: filepath.Clean(path), wake: make(chan struct{}, 1), ended: make(chan struct{})}}
 	w.at = headName(w.path)
 	err := w.start()
 	if err == nil {
@@ -64,8 +61,8 @@ func open(path string, o Options) (*writer, error) {
 	if w.disk != nil {
 		err = errors.Join(err, w.disk.Close())
 	}
-	if w.lock != nil {
-		err = errors.Join(err, files.Unlock(w.lock), w.lock.Close())
+	if w.beside != nil {
+		err = errors.Join(err, files.Unlock(w.beside), w.beside.Close())
 	}
 	return nil, fmt.Errorf("record: %s: %w", w.at, err)
 }
@@ -73,63 +70,63 @@ func open(path string, o Options) (*writer, error) {
 // start finds the end of the record, puts it right, and notes what it had to do. Nothing is changed before all is
 // known to be ours.
 func (w *writer) start() (err error) {
-	if w.key, err = newKey(w.o.Key); err != nil {
+	if w.chain, err = newChain(w.o.Key); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
 		return err
 	}
-	if w.lock, _, err = openFile(w.at, 0); err != nil {
+	if w.beside, _, err = openFile(w.at, 0); err != nil {
 		return err
 	}
-	if err := files.Lock(w.lock); errors.Is(err, files.ErrLocked) {
+	if err := files.Lock(w.beside); errors.Is(err, files.ErrLocked) {
 		return ErrInUse
 	} else if err != nil {
 		return err
 	}
 	all, _ := Files(w.path) // there may be none
 	for _, w.at = range all {
-		f, _, err := openFile(w.at, 0)
-		if err != nil {
+		if _, err := private(w.at); err != nil {
 			return err
 		}
-		f.Close() //nolint:errcheck // only its mode was looked at
 	}
-	torn, err := w.openLast(all)
-	if err != nil {
+	if err := w.openLast(all); err != nil {
 		return err
 	}
 	w.opened = w.chain
 	notes := w.compare()
-	if torn > 0 {
+	if torn := w.info.Size() - w.size; torn > 0 {
 		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn)})
 	}
 	return w.resume(notes)
 }
 
-// openLast opens the last file and finds its end, and how much is behind it. One that was made and not begun is
-// removed, and made again when it is due.
-func (w *writer) openLast(all []string) (torn int64, err error) {
+// openLast opens the last file and finds its end. One that was made and not begun is removed, and made again when it
+// is due.
+func (w *writer) openLast(all []string) error {
 	if w.number = 1; len(all) > 0 {
 		_, w.number = Base(all[len(all)-1])
 	}
 	w.at = fileName(w.path, w.number)
 	f, info, err := openFile(w.at, os.O_APPEND)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	w.disk, w.info = f, info
-	err = w.findEnd(f)
-	if err == nil && w.last.Chain == "" && len(all) > 1 {
-		if err = errors.Join(os.Remove(w.at), f.Close()); err == nil {
-			return w.openLast(all[:len(all)-1])
+	if err := w.findEnd(f); err != nil {
+		return err
+	}
+	if w.last.Chain == "" && len(all) > 1 {
+		if err := errors.Join(os.Remove(w.at), f.Close()); err != nil {
+			return err
 		}
+		return w.openLast(all[:len(all)-1])
 	}
-	torn = info.Size() - w.size
-	if w.torn = torn > 0; err == nil && torn > MaxLine {
-		err = fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
+	torn := info.Size() - w.size
+	if w.torn = torn > 0; torn > MaxLine {
+		return fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
 	}
-	return torn, err
+	return nil
 }
 
 // findEnd reads the first line of the file and the last ones. What comes after the last newline was never a line: the
@@ -160,7 +157,7 @@ func (w *writer) findEnd(f *os.File) error {
 	if _, err := w.begin(first, w.number); err != nil {
 		return err
 	}
-	if w.empty = before == nil; !w.empty {
+	if before != nil {
 		l, err := parse(before)
 		if err != nil {
 			return ErrForged
@@ -203,21 +200,15 @@ func (w *writer) compare() (notes []Entry) {
 
 // resume makes the file ready for the next line.
 func (w *writer) resume(notes []Entry) error {
-	if err := w.heal(); err != nil {
-		return err
-	}
-	if w.last.Chain == "" {
+	err := w.heal()
+	if err == nil && w.last.Chain == "" {
 		w.last.Chain = rand.Text()
-		if err := w.beginFile(); err != nil {
-			return err
-		}
+		err = w.beginFile()
 	}
-	for _, e := range notes {
-		e.Kind = KindRepair
-		if err := w.own(e); err != nil {
-			return err
-		}
-		w.repairs = append(w.repairs, e.Note)
+	for i := 0; i < len(notes) && err == nil; i++ {
+		notes[i].Kind = KindRepair
+		w.repairs = append(w.repairs, notes[i].Note)
+		err = w.own(notes[i])
 	}
-	return nil
+	return err
 }

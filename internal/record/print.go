@@ -33,74 +33,75 @@ func (f Filter) Match(e Entry) bool {
 		(f.Person == "" || slices.ContainsFunc(e.People, named))
 }
 
-// visible is a value as it may be shown: nothing of it can act on a terminal or hide. The file has all of it.
-func visible(s string) string { return text.Visible(s, 400) }
-
-// Sentence renders the entry as one line without its newline:
+// Print writes the entry for people: one line, then indented why, who answered, and with which params.
 //
 //	2026-10-03 14:02:11Z ✗ deny · exec · agent:main:main · external → untrusted · ref 7Q4K
-func (e Entry) Sentence() string {
-	s := e.At.UTC().Format("2006-01-02 15:04:05Z") + " " + e.mark()
-	again := ""
-	if e.Replay {
-		again = "given again"
-	}
-	for _, p := range []string{
-		both(e.Tool, " (sent as ", e.Sent, ")"), visible(e.Session), both(e.Level, " → ", e.RaisedTo, ""),
-		labelled("by", e.By), visible(e.Scope), waited("waited ", e.WaitedMs), labelled("error", e.Error),
-		labelled("ref", e.Ref), e.own(), again,
-	} {
-		if p != "" {
-			s += " · " + p
-		}
-	}
-	return s
-}
-
-// Print writes the entry for people: its sentence, then indented why, who answered, and with which params.
 func Print(w io.Writer, e Entry) error {
-	text := e.Sentence() + "\n"
-	for _, s := range e.details() {
-		if s != "" {
-			text += "    " + s + "\n"
-		}
-	}
-	_, err := io.WriteString(w, text)
+	lines := append(phrases{strings.Join(e.inShort(), " · ")}, e.details()...)
+	_, err := io.WriteString(w, strings.Join(lines, "\n    ")+"\n")
 	return err
 }
 
-func (e Entry) details() (d []string) {
+// phrases are what is said of an entry.
+type phrases []string
+
+// add says something of a value, if there is one. Nothing of it can act on a terminal or hide; the file has all of it.
+func (p *phrases) add(format, value string) {
+	if value != "" {
+		*p = append(*p, fmt.Sprintf(format, text.Visible(value, 400)))
+	}
+}
+
+func (e Entry) inShort() (p phrases) {
+	p.add("%s", e.At.UTC().Format("2006-01-02 15:04:05Z")+" "+e.mark())
+	p.add("%s", both(e.Tool, " (sent as "+e.Sent+")", e.Sent))
+	p.add("%s", e.Session)
+	p.add("%s", both(e.Level, " → "+e.RaisedTo, e.RaisedTo))
+	p.add("by %s", e.By)
+	p.add("%s", e.Scope)
+	p.add("waited %s", duration(e.WaitedMs))
+	p.add("error %s", e.Error)
+	p.add("ref %s", e.Ref)
+	p.add("%s", e.own())
+	if e.Replay {
+		p.add("%s", "given again")
+	}
+	return p
+}
+
+func (e Entry) details() (p phrases) {
 	for _, s := range slices.Concat(e.Why, e.Origins) {
-		d = append(d, visible(s))
+		p.add("%s", s)
 	}
-	for _, p := range e.People {
-		d = append(d, p.sentence())
+	for _, who := range e.People {
+		p = append(p, who.sentence())
 	}
-	d = append(d, labelled("a person changed the arguments; asked about was the call with the digest", e.Asked),
-		labelled("with other arguments: the call with the digest", e.Edited),
-		labelled("agent read:", e.Reason), labelled("note:", e.Note))
-	params := labelled("params", string(e.Params))
-	if e.Hidden > 0 && params != "" {
-		params += fmt.Sprintf(" (%d hidden)", e.Hidden)
+	p.add("a person changed the arguments; asked about was the call with the digest %s", e.Asked)
+	p.add("with other arguments: the call with the digest %s", e.Edited)
+	p.add("agent read: %s", e.Reason)
+	p.add("note: %s", e.Note)
+	hidden := ""
+	if e.Hidden > 0 {
+		hidden = fmt.Sprintf(" (%d hidden)", e.Hidden)
 	}
-	return append(d, params)
+	p.add("params %s"+hidden, string(e.Params))
+	return p
 }
 
 func (p Person) sentence() string {
-	s := visible(p.Name) + " answered"
-	if p.Says != "" {
-		s = visible(p.Name) + " said " + visible(p.Says)
+	var words phrases
+	words.add("%s", p.Name)
+	if p.Says == "" {
+		words.add("%s", "answered")
 	}
-	if p.Via != "" {
-		s += " on " + visible(p.Via)
-	}
+	words.add("said %s", p.Says)
+	words.add("on %s", p.Via)
 	if !p.At.IsZero() {
-		s += " at " + p.At.UTC().Format("15:04:05Z")
+		words.add("at %s", p.At.UTC().Format("15:04:05Z"))
 	}
-	if s += waited(" after ", p.TookMs); p.Passkey != "" {
-		s += " with the passkey " + visible(p.Passkey)
-	}
-	return s
+	words.add("after %s", duration(p.TookMs))
+	words.add("with the passkey %s", p.Passkey)
+	return strings.Join(words, " ")
 }
 
 func (e Entry) mark() string {
@@ -114,22 +115,22 @@ func (e Entry) mark() string {
 	case e.Kind == KindRepair || e.Kind == KindLock || e.Kind == KindPause:
 		return "! " + string(e.Kind)
 	}
-	return "- " + visible(string(e.Kind))
+	return "- " + string(e.Kind)
 }
 
-// both is a value, and another one behind it where that differs.
-func both(one, open, other, closing string) string {
+// both is a value, and more of another one where that differs.
+func both(one, more, other string) string {
 	if other == "" || other == one {
-		return visible(one)
+		return one
 	}
-	return visible(one) + open + visible(other) + closing
+	return one + more
 }
 
 // own tells what the log's own lines hold, and what came of a call: nothing else says that it ran.
 func (e Entry) own() string {
 	switch {
 	case e.Begin != nil:
-		return "file " + strconv.Itoa(e.Begin.File) + " of " + visible(e.Begin.Chain)
+		return "file " + strconv.Itoa(e.Begin.File) + " of " + e.Begin.Chain
 	case e.Removed > 0:
 		return "file " + strconv.Itoa(e.Removed)
 	case e.Part == nil || e.Part.What != PartReturned:
@@ -140,16 +141,9 @@ func (e Entry) own() string {
 	return "ran: the runtime reported its result"
 }
 
-func labelled(label, value string) string {
-	if value == "" {
-		return ""
-	}
-	return label + " " + visible(value)
-}
-
-func waited(label string, ms int64) string {
+func duration(ms int64) string {
 	if ms <= 0 {
 		return ""
 	}
-	return label + (time.Duration(ms) * time.Millisecond).String()
+	return (time.Duration(ms) * time.Millisecond).String()
 }

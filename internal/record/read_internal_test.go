@@ -175,8 +175,8 @@ func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if e := (Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}); strings.Contains(e.Sentence(), "ran") {
-		t.Error(e.Sentence())
+	if e := (Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}); strings.Contains(strings.Join(e.inShort(), ""), "ran") {
+		t.Error(strings.Join(e.inShort(), ""))
 	}
 }
 

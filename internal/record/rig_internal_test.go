@@ -22,7 +22,7 @@ func testOptions() Options {
 
 func rotating(bytes int64) Options {
 	o := testOptions()
-	o.Rotation.Bytes = bytes
+	o.Rotation = func() Rotation { return Rotation{Bytes: bytes} }
 	return o
 }
 

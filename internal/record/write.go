@@ -1,0 +1,166 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/openclaw-verifier/verifier/internal/files"
+)
+
+// disk is a file as the log writes it.
+type disk interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
+}
+
+// writer is the one who writes: no other touches the file.
+type writer struct {
+	*Log
+	chain
+	disk   disk
+	info   os.FileInfo // which file it is
+	at     string      // where that is
+	number int         // of the file
+	size   int64       // up to and with the last line
+	torn   bool        // the file may be longer than that
+	buf    []byte
+}
+
+// run writes what waits, until the log is closed.
+func (w *writer) run() {
+	defer close(w.ended)
+	for range w.wake {
+		if b := w.take(); b != nil {
+			err := w.write(b.texts)
+			w.note(err)
+			w.settle(b, err)
+			if b.timer != nil {
+				b.timer.Stop()
+			}
+		}
+	}
+	w.note(w.disk.Close())
+}
+
+// note tells the readers of the log how far it is.
+func (w *writer) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.written = err, w.chain
+}
+
+// write puts lines where they belong, all of them or none.
+func (w *writer) write(texts [][]byte) error {
+	there, err := os.Lstat(w.at)
+	if err != nil || !os.SameFile(w.info, there) || there.Size() < w.size || there.Size() > w.size && !w.torn {
+		return ErrGone
+	}
+	if err := w.heal(); err != nil {
+		return err
+	}
+	if err := w.turnOver(); err != nil {
+		return fmt.Errorf("record: go on in a new file: %w", err)
+	}
+	return w.add(texts...)
+}
+
+// add appends lines. After a failed sync the kernel may have dropped the pages and forgotten about them, so a second
+// try would prove nothing: all of them count as not written.
+func (w *writer) add(texts ...[]byte) error {
+	buf, before := w.buf[:0], w.last
+	for _, text := range texts {
+		buf = w.chain.add(buf, text)
+	}
+	if w.buf = buf; cap(buf) > 1<<20 {
+		w.buf = nil
+	}
+	w.torn = true
+	_, err := w.disk.Write(buf)
+	if err == nil && w.o.SyncEach {
+		err = w.disk.Sync()
+	}
+	if err != nil {
+		w.last = before
+		w.heal() //nolint:errcheck // stays torn; the next write heals first
+		return fmt.Errorf("record: write: %w", err)
+	}
+	w.size, w.torn = w.size+int64(len(buf)), false
+	return nil
+}
+
+// heal cuts the file back to its last good line.
+func (w *writer) heal() error {
+	if !w.torn {
+		return nil
+	}
+	if err := w.disk.Truncate(w.size); err != nil {
+		return fmt.Errorf("record: cut back after a failed write: %w", err)
+	}
+	w.torn = false
+	return nil
+}
+
+// turnOver goes on in a new file if that is due. A line that can't be put where it belongs is not written: the caller
+// denies, and the next line tries again.
+func (w *writer) turnOver() error {
+	if w.o.Rotation == nil {
+		return nil
+	}
+	r := w.o.Rotation()
+	if r.Bytes <= 0 || w.size < r.Bytes {
+		return nil
+	}
+	at, old := fileName(w.path, w.number+1), *w
+	next, info, err := openFile(at, os.O_EXCL|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	w.disk, w.info, w.at, w.number, w.size = next, info, at, w.number+1, 0
+	if err := w.beginFile(); err != nil {
+		*w = old
+		return errors.Join(err, next.Close(), os.Remove(at))
+	}
+	old.disk.Close() //nolint:errcheck // it was written, and synced where it had to be
+	if r.Keep > 0 {
+		w.thin(r.Keep)
+	}
+	return nil
+}
+
+// beginFile writes the first line of an empty file.
+func (w *writer) beginFile() error {
+	err := w.own(Entry{Kind: KindBegin, Begin: &Begin{format, w.last.Chain, w.number, w.last.MAC}})
+	if err == nil && w.o.SyncEach {
+		err = files.SyncDir(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
+	}
+	return err
+}
+
+// own writes an entry of the log's own.
+func (w *writer) own(e Entry) error {
+	text, err := e.encode(w.o.Now(), nil)
+	if err != nil {
+		return err
+	}
+	return w.add(text)
+}
+
+// thin removes the oldest files beyond those to keep, each after the record says so. What can't be recorded is not
+// removed; what can't be removed is tried again after the next rotation.
+func (w *writer) thin(keep int) {
+	files, err := Files(w.path)
+	if err != nil {
+		return
+	}
+	for _, path := range files[:max(0, len(files)-1-keep)] {
+		_, n := Base(path)
+		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
+		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // the owner's config says where it is
+			return
+		}
+	}
+}
