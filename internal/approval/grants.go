@@ -19,15 +19,15 @@ const (
 )
 
 // Granted is a grant that covers the call now: one of the conversation, or an always grant of its agent; nil: none
-// does. It holds for the session, the agent and the run that it was given for, while the level is no worse, in the
-// era in which it was given, and as long as its givers may allow such a call.
+// does. It holds for the session, the agent and the run that it was given for, while the level is no worse, and as long
+// as its givers may allow such a call.
 func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 	if !a.grantable() {
 		return nil
 	}
 	holds := func(g *store.Grant) bool {
 		return g.Tool == a.Tool && g.Agent == a.Agent && a.Level <= g.Level && t.Now.Before(g.Until) &&
-			g.Era == t.Era && d.terms().uphold(g, *a)
+			d.terms().uphold(g, *a)
 	}
 	for i := range t.C.Grants {
 		g := &t.C.Grants[i]

@@ -71,9 +71,6 @@ func (an *answering) resume(ctx context.Context, agent string) (Outcome, error) 
 		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
 	}
 	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, By: an.person, At: time.Now()})
-	if err == nil {
-		err = an.o.Store.Forgive(ctx, agent)
-	}
 	all, errRead := an.Pauses.List(ctx)
 	if err = errors.Join(err, errRead); err != nil {
 		return Outcome{Text: "The store can't be reached. The pause may still hold; say it again."}, err

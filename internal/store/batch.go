@@ -25,10 +25,14 @@ func (w *Work) IsLate() bool { return w.caller.Err() != nil }
 // Batch has the commits that wait at the same moment done together: a backend's trip or transaction is most of what one
 // costs. It does not wait for more. Several trips under way keep both sides at work.
 type Batch struct {
-	trips   int
-	waiting chan *Work
-	stop    context.CancelFunc
-	ended   chan struct{}
+	trips int
+	do    func(together []*Work)
+
+	mu      sync.Mutex
+	waiting []*Work
+	running int
+	closed  bool
+	ended   sync.WaitGroup
 }
 
 // Of those who wait, a trip takes its share: at least the fewest, at most the most.
@@ -37,72 +41,56 @@ const (
 	mostTogether   = 64
 )
 
-// NewBatch starts one. Do sets Result, or Err of what failed.
-func NewBatch(trips int, do func(together []*Work)) *Batch {
-	ctx, stop := context.WithCancel(context.Background())
-	b := &Batch{trips: trips, waiting: make(chan *Work, trips*mostTogether), stop: stop, ended: make(chan struct{})}
-	var all sync.WaitGroup
-	for range trips {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				together := b.take(ctx)
-				do(together)
-				for _, w := range together {
-					close(w.done)
-				}
-			}
-		})
-	}
-	go func() { all.Wait(); close(b.ended) }()
-	return b
-}
-
-func (b *Batch) take(ctx context.Context) (together []*Work) {
-	select {
-	case first := <-b.waiting:
-		together = append(together, first)
-	case <-ctx.Done():
-		return nil
-	}
-	for most := min(max(fewestTogether, len(b.waiting)/b.trips), mostTogether); len(together) < most; {
-		select {
-		case w := <-b.waiting:
-			together = append(together, w)
-		default:
-			return together
-		}
-	}
-	return together
-}
+// NewBatch has so many trips under way at most. Do sets Result, or Err of what failed.
+func NewBatch(trips int, do func(together []*Work)) *Batch { return &Batch{trips: trips, do: do} }
 
 // Commit waits until the commit is done. A caller that leaves gets an error; what it asked for may happen all the same.
 func (b *Batch) Commit(ctx context.Context, c *Commit) (Result, error) {
 	w := &Work{Commit: c, caller: ctx, done: make(chan struct{})}
-	waiting := b.waiting
-	for {
-		select {
-		case waiting <- w:
-			waiting = nil // from now on only wait
-		case <-w.done:
-			return w.Result, w.Err
-		case <-ctx.Done():
-			return Result{}, fmt.Errorf("no answer in time: %w", ctx.Err())
-		case <-b.ended:
-			select {
-			case <-w.done:
-				return w.Result, w.Err
-			default:
-				return Result{}, ErrClosed
-			}
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return Result{}, ErrClosed
+	}
+	b.waiting = append(b.waiting, w)
+	if b.running < b.trips {
+		b.running++
+		b.ended.Go(b.run)
+	}
+	b.mu.Unlock()
+	select {
+	case <-w.done:
+		return w.Result, w.Err
+	case <-ctx.Done():
+		return Result{}, fmt.Errorf("no answer in time: %w", ctx.Err())
+	}
+}
+
+// run makes one trip after the other as long as someone waits.
+func (b *Batch) run() {
+	for together := b.take(); len(together) > 0; together = b.take() {
+		b.do(together)
+		for _, w := range together {
+			close(w.done)
 		}
 	}
 }
 
-// Close ends it; who still waits gets ErrClosed.
-func (b *Batch) Close() {
-	b.stop()
-	<-b.ended
+func (b *Batch) take() (together []*Work) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := min(max(fewestTogether, len(b.waiting)/b.trips), mostTogether, len(b.waiting))
+	if n == 0 {
+		b.running--
+	}
+	together, b.waiting = b.waiting[:n:n], b.waiting[n:]
+	return together
 }
 
-// Ended is closed when nothing will be answered any more.
-func (b *Batch) Ended() <-chan struct{} { return b.ended }
+// Close ends it once all that wait are answered.
+func (b *Batch) Close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.ended.Wait()
+}

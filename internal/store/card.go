@@ -3,7 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,16 +17,18 @@ import (
 const keepCard = 10 * time.Minute
 
 // codeKey is where the card with a code is: whoever can read the store can't tell the code from it.
-func (t *Tx) codeKey(code string) string { return keyOf(t.of, "card/"+t.engine.key.Seal("card", code)) }
+func codeKey(t *Tx, code string) string {
+	return keyOf(t.client, "card/", t.engine.o.Key.Seal("card", code))
+}
 
-func (t *Tx) cardKey(id string) string { return t.codeKey(codes.Code(t.engine.key, id)) }
+func cardKey(t *Tx, id string) string { return codeKey(t, codes.Code(t.engine.o.Key, id)) }
 
 // Card is a card of the client's; ErrGone: there is none, or it no longer counts. Put it back to change it: what it
 // points to is not to be written to.
 func (t *Tx) Card(id string) (*Card, error) {
-	c, err := cardAt(t, t.cardKey(id))
+	c, err := cardAt(t, cardKey(t, id))
 	if err == nil && c.ID != id {
-		err = ErrGone
+		return nil, ErrGone
 	}
 	return c, err
 }
@@ -34,7 +38,7 @@ func cardAt(t *Tx, key string) (*Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c == nil || c.Era != t.Era || t.entry(key).known.lost {
+	if c == nil || c.Era != t.doc.Era || t.entry(key).known.lost {
 		return nil, ErrGone
 	}
 	card := *c
@@ -44,14 +48,14 @@ func cardAt(t *Tx, key string) (*Card, error) {
 // PutCard writes a card, lists it where people look as long as it is not closed, and in its conversation until its
 // Until. Watchers hear "card <id>" of one that is closed. It stays closed. ErrTaken: another card has its code.
 func (t *Tx) PutCard(c *Card) error {
-	key := t.cardKey(c.ID)
+	key := cardKey(t, c.ID)
 	was, err := get[Card](t, key)
 	card := *c
-	card.Era, card.Data = t.Era, slices.Clone(c.Data)
+	card.Era, card.Data = t.doc.Era, slices.Clone(c.Data)
 	switch {
 	case err != nil:
 		return err
-	case t.entry(key).known.lost, was != nil && was.Era != t.Era:
+	case t.entry(key).known.lost, was != nil && was.Era != card.Era:
 		return ErrGone
 	case was != nil && was.ID != c.ID:
 		return ErrTaken
@@ -69,17 +73,15 @@ func (t *Tx) PutCard(c *Card) error {
 	conv.Changed()
 	conv.Open = slices.DeleteFunc(conv.Open, func(o OpenCard) bool { return o.ID == c.ID })
 	if c.Until.After(t.Now) {
-		conv.Open = append(conv.Open, OpenCard{
-			ID: c.ID, Digest: c.Digest, Until: c.Until, Closed: card.Closed, Era: t.Era,
-		})
+		conv.Open = append(conv.Open, OpenCard{ID: c.ID, Digest: c.Digest, Until: c.Until, Closed: card.Closed})
 	}
-	return enlist(t, spreadKey(t.of, openCards, c.ID), c.ID, pick(card.Closed, time.Time{}, c.Until))
+	return enlist(t, listKey(t.client, ofCard+c.ID), ofCard+c.ID, pick(card.Closed, time.Time{}, c.Until))
 }
 
 // Card is the card with this code, and the time; ErrGone: there is none.
 func (s *Store) Card(ctx context.Context, code string) (*Card, time.Time, error) {
 	cards, now, err := ofAll(ctx, s.engine, func(t *Tx) ([]*Card, error) {
-		return counting(cardAt(t, t.codeKey(strings.ToLower(code))))
+		return counting(cardAt(t, codeKey(t, strings.ToLower(code))))
 	})
 	if err == nil && len(cards) == 0 {
 		err = ErrGone
@@ -100,8 +102,11 @@ func counting(c *Card, err error) ([]*Card, error) {
 
 // Cards are those of all clients that wait, oldest first, and the time.
 func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
-	all, now, err := ofListed(ctx, s.engine, openCards, func(t *Tx, id string) ([]*Card, error) {
-		return counting(t.Card(id))
+	all, now, err := ofListed(ctx, s.engine, func(t *Tx, name string) ([]*Card, error) {
+		if id, isCard := strings.CutPrefix(name, ofCard); isCard {
+			return counting(t.Card(id))
+		}
+		return nil, nil
 	})
 	all = slices.DeleteFunc(all, func(c *Card) bool { return c.Closed || !c.Until.After(now) })
 	slices.SortFunc(all, func(a, b *Card) int { return cmp.Or(a.Until.Compare(b.Until), strings.Compare(a.ID, b.ID)) })
@@ -111,10 +116,114 @@ func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
 // Open are the cards that wait, as the index has them, and the time: much less to read than the cards.
 func (s *Store) Open(ctx context.Context) ([]OpenCard, time.Time, error) {
 	return ofAll(ctx, s.engine, func(t *Tx) (open []OpenCard, err error) {
-		all, err := listed(t, openCards)
+		all, err := listed(t)
 		for _, one := range all {
-			open = append(open, OpenCard{ID: one.Name, Until: one.Until})
+			if id, isCard := strings.CutPrefix(one.Name, ofCard); isCard {
+				open = append(open, OpenCard{ID: id, Until: one.Until})
+			}
 		}
 		return open, err
 	})
+}
+
+// An index names documents, each until some time: the conversations with a short name, and for people who look the
+// cards that wait and who has grants. That last one is spread over 64 documents of a client, so that puts at the same
+// moment seldom meet.
+type index struct {
+	Of []indexed `json:"of,omitzero"`
+}
+
+type indexed struct {
+	Name  string    `json:"name"`
+	Until time.Time `json:"until"`
+}
+
+const (
+	ofCard  = "card " // its id
+	ofKey   = "key "  // a conversation's
+	ofAgent = "agent "
+	spread  = 64
+)
+
+func listKey(client, name string) string { return nthKey(client, sha256.Sum256([]byte(name))[0]) }
+
+func nthKey(client string, n byte) string { return keyOf(client, fmt.Sprintf("list/%02x", n%spread)) }
+
+// enlist puts a name into an index, in the place of what it was there; out of it where its time is over. What nobody
+// has put anew stays listed for a while after that: someone has to tell people that it is over.
+func enlist(t *Tx, key, name string, until time.Time) error {
+	found, err := get[index](t, key)
+	if err != nil {
+		return err
+	}
+	var all []indexed
+	if found != nil {
+		all = slices.DeleteFunc(slices.Clone(found.Of), func(o indexed) bool {
+			return o.Name == name || !o.Until.Add(keepCard).After(t.Now)
+		})
+	}
+	if until.After(t.Now) {
+		all = append(all, indexed{name, until})
+	}
+	keep := t.Now.Add(time.Minute)
+	for _, o := range all {
+		keep = later(keep, o.Until.Add(keepCard))
+	}
+	put(t, key, &index{all}, keep)
+	return nil
+}
+
+func later(a, b time.Time) time.Time { return pick(a.After(b), a, b) }
+
+// listed gives all names that are listed for people.
+func listed(t *Tx) (all []indexed, err error) {
+	for n := range byte(spread) {
+		found, err := get[index](t, nthKey(t.client, n))
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			all = append(all, found.Of...)
+		}
+	}
+	return all, nil
+}
+
+// ofAll gives what a function finds at each client, together, and the time.
+func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) ([]T, error)) ([]T, time.Time, error) {
+	found := make([][]T, len(e.o.Clients()))
+	err := e.each(ctx, e.o.Wait, func(i int, t *Tx) (err error) {
+		found[i], err = find(t)
+		return err
+	})
+	return slices.Concat(found...), e.clock.now(), err
+}
+
+// mostRead is how many documents a look rests on: a script of Redis takes no more than 8,000.
+const mostRead = 500
+
+// ofListed gives what a function finds for each listed name, together, and the time.
+func ofListed[T any](
+	ctx context.Context, e *engine, find func(t *Tx, name string) ([]T, error),
+) (all []T, now time.Time, err error) {
+	names, now, err := ofAll(ctx, e, func(t *Tx) (names []Name, err error) {
+		found, err := listed(t)
+		for _, one := range found {
+			names = append(names, Name{t.client, one.Name})
+		}
+		return names, err
+	})
+	for some := range slices.Chunk(names, mostRead) {
+		found, at, errFound := ofAll(ctx, e, func(t *Tx) (found []T, err error) {
+			for _, n := range some {
+				if n.Client == t.client {
+					here, errHere := find(t, n.Key)
+					found, err = append(found, here...), errors.Join(err, errHere)
+				}
+			}
+			return found, err
+		})
+		all, now, err = append(all, found...), at, errors.Join(err, errFound)
+	}
+	return all, now, err
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -17,7 +16,7 @@ type clientDoc struct {
 	Epoch    string    `json:"epoch"`             // names the store: this machine remembers it outside
 	Was      []string  `json:"was,omitzero"`      // epochs that were lost
 	Lost     bool      `json:"lost,omitzero"`     // what was known is gone, and the owner has not accepted that
-	Era      int64     `json:"era,omitzero"`      // see Tx.Era
+	Era      int64     `json:"era,omitzero"`      // cards and grants of another one have ended: a clock was set back
 	Pauses   []Pause   `json:"pauses,omitzero"`   // those that are on
 	Paused   time.Time `json:"paused,omitzero"`   // when an agent was last paused or resumed
 	Forgiven time.Time `json:"forgiven,omitzero"` // questions of before don't count
@@ -45,7 +44,7 @@ func (c *clientDoc) merge(older []byte) {
 func withPauses(all, more []Pause) []Pause {
 	for _, p := range more {
 		if !slices.ContainsFunc(all, func(q Pause) bool { return strings.EqualFold(p.Agent, q.Agent) }) {
-			all = append(all, p)
+			all = append(slices.Clip(all), p)
 		}
 	}
 	return all
@@ -62,76 +61,61 @@ func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli
 //	x       none                        lost: it is x again, and lost
 //	x       y                           lost: it is y that was x, and lost
 //	        older than what was seen    lost in part: what was seen is put back
-func (t *Tx) enter(client string) error {
-	key, known := keyOf(client, "client"), t.engine.file.of(client)
-	here := known.Epoch
+func enter(t *Tx, client string) error {
+	key, here := keyOf(client, "client"), t.engine.file.of(client)
 	found, err := get[clientDoc](t, key)
 	if err != nil {
 		return err
 	}
-	k := t.entry(key).known
-	c := clientDoc{}
-	if found != nil {
-		c = *found
-		c.Pauses = slices.Clone(c.Pauses)
+	k, c := t.entry(key).known, &t.doc
+	if t.client = client; found != nil {
+		*c = *found
 	}
-	t.of, t.client = client, &c
+	isGone, isOther := k.version == "", k.version != "" && c.isLoss(here.Epoch)
 	switch {
-	case found == nil && here == "":
+	case found == nil && here.Epoch == "":
 		c.Epoch = rand.Text()
-		if c.Pauses, err = t.pausesElsewhere(); err != nil {
-			return err
-		}
+		c.Pauses, err = pausesElsewhere(t)
 		putClient(t)
-	case k.version == "" || c.isLoss(here):
-		if k.version != "" {
-			c.Was = last(append(slices.Clone(c.Was), here), mostEpochs)
-		} else if here != "" {
-			c.Epoch = here
-			c.Pauses = pick(found == nil, known.Pauses, c.Pauses)
-		}
-		c.Lost = true
+		return err
+	case found == nil:
+		c.Epoch, c.Pauses = here.Epoch, here.Pauses
+	case isOther:
+		c.Was = last(append(slices.Clone(c.Was), here.Epoch), mostEpochs)
+	}
+	if isGone || isOther {
+		t.isLoss, c.Lost = !c.Lost, true
 		c.beginEra(t.Now)
-		fallthrough
-	case k.lost:
+	}
+	if isGone || isOther || k.lost {
 		c.merge(k.older)
 		t.MarkUnseen(lostUnseen)
 		putClient(t)
 	}
-	t.Unseen, t.Era = c.Unseen, c.Era
-	t.done = func() error {
-		if c.Lost && (found == nil || !found.Lost) {
-			t.engine.log.Error("the store has lost what it knew: conversations are untrusted until serve --accept-loss",
-				"client", client)
-		}
-		return t.engine.file.remember(client, c.Epoch, c.Pauses)
-	}
 	return nil
 }
 
-// entered is a change of a client, by a function that sees its document.
-func entered(client string, run func(t *Tx) error) func(t *Tx) error {
-	return func(t *Tx) error {
-		if err := t.enter(client); err != nil {
-			return err
-		}
-		return run(t)
+// met keeps outside the store what a commit has shown of it.
+func met(t *Tx) error {
+	if t.isLoss {
+		t.engine.o.Log.Error("the store has lost what it knew: conversations are untrusted until serve --accept-loss",
+			"client", t.client)
 	}
+	return t.engine.file.remember(t.client, t.doc.Epoch, t.doc.Pauses)
 }
 
 // pausesElsewhere are those of the other clients, which bind a new one too.
-func (t *Tx) pausesElsewhere() (on []Pause, err error) {
-	for _, id := range t.engine.clients() {
-		k, err := t.engine.look(t.ctx, keyOf(id, "client"))
+func pausesElsewhere(t *Tx) (on []Pause, err error) {
+	for _, id := range t.engine.o.Clients() {
+		err := t.engine.attempt(t.ctx, func(other *Tx) error {
+			c, err := get[clientDoc](other, keyOf(id, "client"))
+			if c != nil {
+				on = withPauses(on, c.Pauses)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
-		}
-		c, err := decode[clientDoc](k)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			on = withPauses(on, c.Pauses)
 		}
 	}
 	return on, nil
@@ -140,8 +124,8 @@ func (t *Tx) pausesElsewhere() (on []Pause, err error) {
 // putClient writes the client's document. One that is made anew counts as newer than those of before, so that a process
 // that remembers one of these takes it, and does not put back what says nothing of a loss.
 func putClient(t *Tx) {
-	key := keyOf(t.of, "client")
-	put(t, key, t.client, time.Time{})
+	key, c := keyOf(t.client, "client"), t.doc
+	put(t, key, &c, time.Time{})
 	if e := t.entry(key); e.known.version == "" {
 		e.least = uint64(max(0, t.Now.UnixMilli()))
 	}
@@ -149,8 +133,8 @@ func putClient(t *Tx) {
 
 // Paused is the pause that binds an agent's calls; nil: none does. A call that names no agent is bound by any.
 func (t *Tx) Paused(agent string) *Pause {
-	for i := range t.client.Pauses {
-		if p := &t.client.Pauses[i]; agent == "" || p.Agent == "" || strings.EqualFold(p.Agent, agent) {
+	for i := range t.doc.Pauses {
+		if p := &t.doc.Pauses[i]; agent == "" || p.Agent == "" || strings.EqualFold(p.Agent, agent) {
 			return p
 		}
 	}
@@ -159,47 +143,50 @@ func (t *Tx) Paused(agent string) *Pause {
 
 // PausedSince reports whether an agent of the client was paused or resumed after a time, or so shortly before it that
 // the clocks of several processes can't say which came first.
-func (t *Tx) PausedSince(at time.Time) bool { return t.client.Paused.Add(slack).After(at) }
+func (t *Tx) PausedSince(at time.Time) bool { return t.doc.Paused.Add(slack).After(at) }
 
 // MarkUnseen notes that files of the client were written that no person has seen.
 func (t *Tx) MarkUnseen(by string) {
-	if t.client.Unseen != nil {
-		return
+	if t.doc.Unseen == nil {
+		t.doc.Unseen = &Mark{Ref: Name{Client: t.client, Key: "(files)"}.Ref(), By: by, At: t.Now}
+		putClient(t)
 	}
-	t.client.Unseen = &Mark{Ref: unseenRef(t.of), By: by, At: t.Now}
-	t.Unseen = t.client.Unseen
-	putClient(t)
+	t.Unseen = t.doc.Unseen
 }
-
-func unseenRef(client string) string { return Name{Client: client, Key: "(files)"}.Ref() }
 
 // ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such
 // mark.
 func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
 	cleared, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]*Mark, error) {
-		mark := t.client.Unseen
+		mark := t.doc.Unseen
 		if mark == nil || !strings.EqualFold(mark.Ref, ref) {
 			return nil, nil
 		}
-		t.client.Unseen = nil
+		t.doc.Unseen = nil
 		putClient(t)
 		return []*Mark{mark}, nil
 	})
 	return len(cleared) > 0, err
 }
 
-// Pause is the owner's word for an agent, or for all of them, of every client. That all are lifted lifts each.
+// Pause is the owner's word for an agent, or for all of them, of every client. Who may go on may ask again: the
+// questions of this hour don't count any more. That all may lifts each pause.
 func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
-	return s.engine.each(ctx, func(_ int, t *Tx) error {
-		others := slices.DeleteFunc(slices.Clone(t.client.Pauses), func(q Pause) bool {
+	return s.each(ctx, s.o.Wait, func(_ int, t *Tx) error {
+		c := &t.doc
+		c.Pauses = slices.DeleteFunc(slices.Clone(c.Pauses), func(q Pause) bool {
 			return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
 		})
-		if p.On {
+		switch c.Paused = t.Now; {
+		case p.On:
 			word := p
 			word.At = pick(p.At.IsZero(), t.Now, p.At)
-			others = append(others, word)
+			c.Pauses = append(c.Pauses, word)
+		case p.Agent == "":
+			c.Forgiven = t.Now
+		default:
+			put(t, askedKey(t.client, p.Agent), &times{}, t.Now.Add(askedWindow))
 		}
-		t.client.Pauses, t.client.Paused = others, t.Now
 		putClient(t)
 		tell(t, "pause")
 		return nil
@@ -208,27 +195,14 @@ func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic //
 
 // Pauses are those that are on.
 func (s *Store) Pauses(ctx context.Context) ([]Pause, error) {
-	all, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]Pause, error) { return t.client.Pauses, nil })
+	all, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]Pause, error) { return t.doc.Pauses, nil })
 	return withPauses(nil, all), err
-}
-
-// Forgive lets an agent ("" all of them) ask again: its questions of this hour don't count any more.
-func (s *Store) Forgive(ctx context.Context, agent string) error {
-	return s.engine.each(ctx, func(_ int, t *Tx) error {
-		if agent == "" {
-			t.client.Forgiven = t.Now
-			putClient(t)
-			return nil
-		}
-		put(t, askedKey(t.of, agent), &asked{}, t.Now.Add(askedWindow))
-		return nil
-	})
 }
 
 // Lost names the clients of which the store has lost what it knew, as long as the owner has not accepted that.
 func (s *Store) Lost(ctx context.Context) ([]string, error) {
 	lost, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]string, error) {
-		return pick(t.client.Lost, []string{t.of}, nil), nil
+		return pick(t.doc.Lost, []string{t.client}, nil), nil
 	})
 	return lost, err
 }
@@ -238,13 +212,10 @@ const patience = 30 * time.Second
 
 // AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again.
 // Those that were met since the loss stay as they are.
-func (s *Store) AcceptLoss(ctx context.Context) (err error) {
-	for _, id := range s.engine.clients() {
-		err = cmp.Or(err, s.engine.within(ctx, patience, entered(id, func(t *Tx) error {
-			t.client.Lost = false
-			putClient(t)
-			return nil
-		})))
-	}
-	return err
+func (s *Store) AcceptLoss(ctx context.Context) error {
+	return s.each(ctx, patience, func(_ int, t *Tx) error {
+		t.doc.Lost = false
+		putClient(t)
+		return nil
+	})
 }

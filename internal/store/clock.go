@@ -7,7 +7,8 @@ import (
 )
 
 // clock is the backend's time, as far as this process has seen it. Between two replies it goes on by what has passed
-// here. A reply with an earlier time than one that came before it was asked for says that the clock was set back.
+// here; where that was too little, as on a machine that was asleep, a commit comes too late and is tried again. A reply
+// with an earlier time than one that came before it was asked for says that the clock was set back.
 type clock struct {
 	mu     sync.Mutex
 	newest time.Time // the latest reply
@@ -15,19 +16,13 @@ type clock struct {
 	lowest time.Time // not zero: to this it was set back, and the cards and grants of before still count
 }
 
-const (
-	slack      = 2 * time.Second  // several clocks may differ by so much, and a commit may take so long
-	freshReply = 10 * time.Second // for how long a reply says what time it is
-)
+// slack is by how much several clocks may differ, and how long a commit may take.
+const slack = 2 * time.Second
 
-// now is the time, and whether it can be relied on: not after a long silence, and not where this machine was asleep.
-func (c *clock) now() (now time.Time, fresh bool) {
+func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	local := time.Now()
-	passed, shown := local.Sub(c.at), local.Round(0).Sub(c.at.Round(0))
-	fresh = !c.newest.IsZero() && c.lowest.IsZero() && passed < freshReply && (passed-shown).Abs() < slack
-	return c.newest.Add(max(0, passed)), fresh
+	return c.newest.Add(max(0, time.Since(c.at)))
 }
 
 // latest is the time of the latest reply, and that to which the clock was set back; zero: it was not.
@@ -49,11 +44,11 @@ func (c *clock) saw(reply, latest time.Time) {
 	}
 }
 
-// check says what time was kept: if it is yet to come, the clock was set back.
-func (c *clock) check(kept time.Time) {
+// check says what time it was before: if that is yet to come, the clock was set back.
+func (c *clock) check(before time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if kept.After(c.newest.Add(slack)) {
+	if before.After(c.newest.Add(slack)) {
 		c.lowest = c.newest
 	}
 }
@@ -72,25 +67,49 @@ type timeOf struct {
 
 var timeKey = keyOf("", "time")
 
+// noteTime keeps the time, and finds out whether it was later before.
+func (e *engine) noteTime(t *Tx) error {
+	kept, err := get[timeOf](t, timeKey)
+	if err != nil {
+		return err
+	}
+	newest, _ := e.clock.latest()
+	if kept != nil {
+		e.clock.check(kept.At)
+		newest = later(newest, kept.At)
+	}
+	put(t, timeKey, &timeOf{newest}, time.Time{})
+	return nil
+}
+
+// keepTime keeps the time each second.
+func (e *engine) keepTime(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if err := e.change(ctx, e.o.Wait, e.noteTime); err != nil && ctx.Err() == nil {
+			e.o.Log.Debug("the store's time could not be kept", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // prepare finds out what time it is, and deals with a clock that was set back.
 func (e *engine) prepare(ctx context.Context) error {
-	if _, fresh := e.clock.now(); !fresh {
-		found, err := e.look(ctx, timeKey)
-		if err != nil {
+	newest, lowest := e.clock.latest()
+	if newest.IsZero() {
+		if err := e.attempt(ctx, e.noteTime); err != nil {
 			return err
 		}
-		kept, err := decode[timeOf](found)
-		if err != nil {
-			return err
-		}
-		if kept != nil {
-			e.clock.check(kept.At)
-		}
+		_, lowest = e.clock.latest()
 	}
-	if _, lowest := e.clock.latest(); !lowest.IsZero() {
-		return e.newEra(ctx)
+	if lowest.IsZero() {
+		return nil
 	}
-	return nil
+	return e.newEra(ctx)
 }
 
 // newEra ends all cards and grants: nobody knows how much time has passed.
@@ -105,13 +124,16 @@ func (e *engine) newEra(ctx context.Context) error {
 	if lowest.IsZero() {
 		return nil // another has dealt with it
 	}
-	e.log.Error("the store's clock was set back: all cards and grants end", "to", lowest)
-	for _, id := range e.clients() {
-		if err := e.attempt(ctx, entered(id, func(t *Tx) error {
-			t.client.beginEra(lowest)
+	e.o.Log.Error("the store's clock was set back: all cards and grants end", "to", lowest)
+	for _, id := range e.o.Clients() {
+		if err := e.attempt(ctx, func(t *Tx) error {
+			if err := enter(t, id); err != nil {
+				return err
+			}
+			t.doc.beginEra(lowest)
 			putClient(t)
 			return nil
-		})); err != nil {
+		}); err != nil {
 			return err
 		}
 	}
@@ -123,29 +145,4 @@ func (e *engine) newEra(ctx context.Context) error {
 	}
 	e.clock.follow()
 	return nil
-}
-
-// keepTime keeps the time each second.
-func (e *engine) keepTime(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		var kept *timeOf
-		err := e.change(ctx, func(t *Tx) (err error) {
-			newest, _ := e.clock.latest()
-			if kept, err = get[timeOf](t, timeKey); err == nil && (kept == nil || kept.At.Before(newest)) {
-				put(t, timeKey, &timeOf{newest}, time.Time{})
-			}
-			return err
-		})
-		if err == nil && kept != nil {
-			e.clock.check(kept.At) // another process may have seen a later time than it is now
-		} else if err != nil && ctx.Err() == nil {
-			e.log.Debug("the store's time could not be kept", "err", err)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-	}
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -19,12 +17,7 @@ type Name struct {
 }
 
 // Hash is its name in documents and cards: 32 hex digits.
-func (n Name) Hash() string {
-	text := make([]byte, 0, 256) // on the stack, as long as that is enough
-	text = append(append(append(text, n.Client...), 0), n.Key...)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
-}
+func (n Name) Hash() string { return hashOf(n.Client, n.Key) }
 
 // Ref is its short name for people: enough of its hash to find it again, and nothing of what it is called.
 func (n Name) Ref() string { return strings.ToUpper(n.Hash()[:8]) }
@@ -56,13 +49,13 @@ type Conversation struct {
 	Started map[string]time.Time `json:"started,omitzero"` // of an agent's jobs: which were reported started
 	Order   []string             `json:"order,omitzero"`   // the session ids, in the order in which they came
 	Epoch   string               `json:"epoch,omitzero"`   // of the store in which it was written
+	Era     int64                `json:"era,omitzero"`     // in another one no card and no grant of it counts
 	Written time.Time            `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
 
 	key     string // of its document
-	era     int64
-	lost    bool // what was known of it is gone
-	changed bool // it is to be written, and its maps are its own
-	granted bool // its grants changed
+	lost    bool   // what was known of it is gone
+	changed bool   // it is to be written, and its maps are its own
+	granted bool   // its grants changed
 }
 
 // Cause is what made a conversation worse.
@@ -96,7 +89,6 @@ type Grant struct {
 	IDs     []string    `json:"ids"`             // with which id each said yes
 	Level   taint.Level `json:"level"`
 	Until   time.Time   `json:"until"`
-	Era     int64       `json:"era,omitzero"` // see Tx.Era
 }
 
 // OpenCard is a card that waits or was answered lately, as its conversation lists it.
@@ -105,7 +97,6 @@ type OpenCard struct {
 	Digest string    `json:"digest"`
 	Until  time.Time `json:"until"`
 	Closed bool      `json:"closed,omitzero"` // answered: until then an identical call finds what was said
-	Era    int64     `json:"era,omitzero"`
 }
 
 // MostSessions is how many session ids of a conversation are known. What falls out is not known any more, and so
@@ -261,20 +252,11 @@ func (c *Conversation) TakeFooter(run string) []string {
 // one run.
 func (c *Conversation) Start(job string, now time.Time) {
 	c.Changed()
-	if c.Started == nil {
-		c.Started = map[string]time.Time{}
+	maps.DeleteFunc(c.Started, func(_ string, at time.Time) bool { return now.Sub(at) > keepStarted })
+	if c.Started == nil || len(c.Started) >= mostStarted {
+		c.Started = map[string]time.Time{} // who reports so many is not believed about those of before
 	}
 	c.Started[job] = now
-	maps.DeleteFunc(c.Started, func(_ string, at time.Time) bool { return now.Sub(at) > keepStarted })
-	for len(c.Started) > mostStarted {
-		oldest := job
-		for id, at := range c.Started {
-			if at.Before(c.Started[oldest]) {
-				oldest = id
-			}
-		}
-		delete(c.Started, oldest)
-	}
 }
 
 // TakeStart is described with Start.
@@ -288,10 +270,10 @@ func (c *Conversation) TakeStart(job string, now time.Time) bool {
 	return now.Sub(at) <= keepStarted
 }
 
-// Grant adds a grant, in the era of this update.
+// Grant adds a grant.
 func (c *Conversation) Grant(g Grant) { //nolint:gocritic // it is kept
 	c.Changed()
-	g.Era, c.granted = c.era, true
+	c.granted = true
 	c.Grants = last(append(c.Grants, g), mostGrants)
 }
 

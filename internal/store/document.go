@@ -1,53 +1,29 @@
 package store
 
 import (
-	"crypto/rand"
+	"bytes"
+	macs "crypto/hmac"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 )
-
-// Doc is a document as a backend keeps it.
-type Doc struct {
-	Key string
-	// 8 random bytes, so that one lost and made anew never looks like the one before; "": it is not there
-	Version string
-	Data    []byte
-	Keep    time.Duration // from the commit on; 0: for good
-}
-
-// Ref is a document that a commit rests on.
-type Ref struct{ Key, Version string }
-
-// Commit is a change of documents of one client.
-type Commit struct {
-	Read    []Ref
-	Write   []Doc     // what is not read too is replaced, whatever it is
-	By      time.Time // after this it is too late
-	Publish string    // what watchers hear; "": nothing
-}
-
-// Result is what became of a commit.
-type Result struct {
-	Moved []Doc // those that have another version: nothing was written
-	Late  bool  // nothing was written
-	Now   time.Time
-}
 
 // known is what this process knows of a document. It is not changed once others may see it.
 type known struct {
 	version string // in the backend; "": it is not there
 	count   uint64 // how often it was written
 	until   int64  // Unix milliseconds; 0: for good
-	data    []byte // nil: it was read
-	size    int
+	text    []byte // nil: it was read
 	value   any    // what it says; nil: it was not read yet
+	size    int
 	lost    bool   // the backend has an older one, or none: count and value are those that were seen
 	older   []byte // what it has instead
 }
@@ -62,88 +38,101 @@ func (k *known) ends() time.Time {
 	return time.UnixMilli(k.until)
 }
 
-// A document is sealed: a MAC over its key, its version and the rest; how often it was written; until when it is kept;
-// what it says. So whoever can write to the backend makes no yes of it, and can't put an older document in the place of
-// one that a process has seen.
+// A document begins with its version: 8 random bytes, so that one lost and made anew never looks like the one before.
+// Then come how often it was written, until when it is kept, what it says, and a MAC over its key and all of this. So
+// whoever can write to the backend makes no yes of it, and can't put an older document in the place of one that a
+// process has seen.
 const (
-	sealSize   = 32
-	headerSize = sealSize + 16
+	versionSize = 8
+	headerSize  = versionSize + 16
 )
 
-func seal(key hmac.Key, name, version string, count uint64, until int64, value any) ([]byte, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	data := make([]byte, headerSize, headerSize+len(text))
-	binary.BigEndian.PutUint64(data[sealSize:], count)
-	binary.BigEndian.PutUint64(data[sealSize+8:], uint64(until)) //nolint:gosec // bits are bits
-	data = append(data, text...)
-	copy(data, key.Seal("document", name, version, string(data[sealSize:])))
-	return data, nil
+// VersionOf is the version of a document as a backend keeps it; "": it is not there.
+func VersionOf(value []byte) string { return string(value[:min(len(value), versionSize)]) }
+
+// sealer makes and checks the MACs of documents, under a key of their own.
+type sealer struct{ pool sync.Pool }
+
+func newSealer(key hmac.Key) *sealer {
+	own := []byte(key.Seal("documents"))
+	return &sealer{sync.Pool{New: func() any { return macs.New(sha256.New, own) }}}
 }
 
-func unseal(key hmac.Key, d *Doc) (*known, error) {
-	if d.Version == "" {
+// mac is over a name, which has no zero byte, and a text.
+func (s *sealer) mac(to []byte, name string, text []byte) []byte {
+	m, _ := s.pool.Get().(hash.Hash)
+	defer s.pool.Put(m)
+	m.Reset()
+	var room [128]byte
+	_, _ = m.Write(append(append(room[:0], name...), 0)) // it never fails
+	_, _ = m.Write(text)
+	return m.Sum(to)
+}
+
+// seal makes a document of what is known of it.
+func (s *sealer) seal(name string, k *known) ([]byte, error) {
+	var header [headerSize]byte
+	binary.BigEndian.PutUint64(header[:], rand.Uint64()) //nolint:gosec // nobody gains by guessing it
+	k.version = string(header[:versionSize])
+	binary.BigEndian.PutUint64(header[versionSize:], k.count)
+	binary.BigEndian.PutUint64(header[versionSize+8:], uint64(k.until)) //nolint:gosec // bits are bits
+	text := bytes.NewBuffer(make([]byte, 0, 320))
+	text.Write(header[:])
+	if err := json.MarshalWrite(text, k.value); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	k.size = text.Len()
+	return s.mac(text.Bytes(), name, text.Bytes()), nil
+}
+
+func (s *sealer) unseal(name string, value []byte) (*known, error) {
+	if len(value) == 0 {
 		return absent, nil
 	}
-	if len(d.Data) < headerSize || !key.Check(string(d.Data[:sealSize]), "document", d.Key, d.Version,
-		string(d.Data[sealSize:])) {
+	end := len(value) - sha256.Size
+	if end < headerSize || !macs.Equal(value[end:], s.mac(nil, name, value[:end])) {
 		return nil, ErrForged
 	}
 	return &known{
-		version: d.Version,
-		count:   binary.BigEndian.Uint64(d.Data[sealSize:]),
-		until:   int64(binary.BigEndian.Uint64(d.Data[sealSize+8:])), //nolint:gosec // bits are bits
-		data:    d.Data[headerSize:],
+		version: VersionOf(value),
+		count:   binary.BigEndian.Uint64(value[versionSize:]),
+		until:   int64(binary.BigEndian.Uint64(value[versionSize+8:])), //nolint:gosec // bits are bits
+		text:    value[headerSize:end],
 	}, nil
-}
-
-func newVersion() string {
-	var v [8]byte
-	_, _ = rand.Read(v[:]) // it never fails
-	return string(v[:])
 }
 
 // decode gives what a document says; nil where it is not there. Only one goroutine may have k, unless it was decoded.
 func decode[T any](k *known) (*T, error) {
-	if k.value == nil && k.data != nil {
+	if k.value == nil && k.text != nil {
 		value := new(T)
-		if err := json.Unmarshal(k.data, value); err != nil {
+		if err := json.Unmarshal(k.text, value); err != nil {
 			return nil, fmt.Errorf("store: a document can't be read: %w", err)
 		}
-		k.value, k.size, k.data = value, len(k.data), nil
+		k.value, k.size, k.text = value, len(k.text), nil
 	}
 	value, _ := k.value.(*T)
 	return value, nil
 }
 
-// cache remembers the documents that were used last: so a change need not read them, and one that the backend has lost
-// is missed.
+// cache remembers documents: so a change need not read them, and one that the backend has lost is missed.
 type cache struct {
 	mu    sync.Mutex
-	known *simplelru.LRU[string, *known]
+	known map[string]*known
 	size  int
 }
 
 // Bounds of the cache.
 const (
-	mostDocuments = 20_000
-	mostBytes     = 64 << 20
+	mostBytes = 32 << 20
+	overhead  = 1 << 10 // what a document takes beside its text
 )
-
-func newCache() *cache {
-	c := &cache{}
-	c.known, _ = simplelru.NewLRU(mostDocuments, func(_ string, k *known) { c.size -= k.size }) // it has a size
-	return c
-}
 
 func (c *cache) get(key string, now time.Time) *known {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k, _ := c.known.Get(key)
+	k := c.known[key]
 	if k != nil && k.until > 0 && k.until <= now.UnixMilli() {
-		c.known.Remove(key)
+		c.drop(key, k)
 		return nil
 	}
 	return k
@@ -153,13 +142,24 @@ func (c *cache) get(key string, now time.Time) *known {
 func (c *cache) put(key string, k *known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	was, _ := c.known.Peek(key)
+	was := c.known[key]
 	if k.value == nil || was == k || was != nil && was.count > k.count {
 		return
 	}
-	c.known.Remove(key)
-	c.known.Add(key, k)
-	for c.size += k.size; c.size > mostBytes && c.known.Len() > 1; {
-		c.known.RemoveOldest()
+	if was != nil {
+		c.drop(key, was)
 	}
+	c.known[key] = k
+	c.size += k.size + overhead
+	for key, k := range c.known { // in any order
+		if c.size <= mostBytes {
+			break
+		}
+		c.drop(key, k)
+	}
+}
+
+func (c *cache) drop(key string, k *known) {
+	delete(c.known, key)
+	c.size -= k.size + overhead
 }

@@ -6,27 +6,32 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"log/slog"
-	"slices"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/openclaw-verifier/verifier/hmac"
 )
 
 // engine makes changes of documents, and keeps the time.
 type engine struct {
-	backend Backend
-	key     hmac.Key
-	clients func() []string
-	file    *file
-	wait    time.Duration
-	log     *slog.Logger
-	cache   *cache
-	clock   clock
-	seed    maphash.Seed
-	locks   [64]chan struct{} // for those who were not first
-	eras    chan struct{}     // held by who begins a new era
+	o     *Options
+	file  *file
+	seals *sealer
+	cache cache
+	clock clock
+	seed  maphash.Seed
+	locks [64]chan struct{} // for those who were not first
+	eras  chan struct{}     // held by who begins a new era
+}
+
+func newEngine(o *Options, f *file) *engine {
+	e := &engine{
+		o: o, file: f, seals: newSealer(o.Key), cache: cache{known: map[string]*known{}}, seed: maphash.MakeSeed(),
+		eras: make(chan struct{}, 1),
+	}
+	for i := range e.locks {
+		e.locks[i] = make(chan struct{}, 1)
+	}
+	return e
 }
 
 // entry is a document that a change rests on.
@@ -35,16 +40,63 @@ type entry struct {
 	known *known
 	write any // what it is to say; nil: what it says
 	until time.Time
-	once  bool   // it is not worth remembering
 	least uint64 // its count is at least this
+	once  bool   // it is not worth remembering
+	next  *known // what it is once it is written
+}
+
+// entry is a document that the change rests on. One that is not remembered is taken to be absent: the commit finds out.
+// It is good until the next one is looked for.
+func (t *Tx) entry(key string) *entry {
+	for i := range t.entries {
+		if t.entries[i].key == key {
+			return &t.entries[i]
+		}
+	}
+	k := t.seen[key]
+	if later := t.engine.cache.get(key, t.Now); k == nil || later != nil && later.count > k.count {
+		k = later // others of this process have been here meanwhile
+	}
+	t.entries = append(t.entries, entry{key: key, known: cmp.Or(k, absent)})
+	return &t.entries[len(t.entries)-1]
+}
+
+// named is the kind of what is kept by its name: it is put back where the store has lost it.
+const named = "n"
+
+// kindOf is what a document is, without whose: names may be secrets.
+func kindOf(key string) string {
+	_, name, _ := strings.Cut(key, "}:")
+	kind, _, _ := strings.Cut(name, "/")
+	return kind
+}
+
+// get is what a document says, or what it is to say; nil: it is not there. Where it can't be read, the change fails.
+func get[T any](t *Tx, key string) (*T, error) {
+	e := t.entry(key)
+	if e.write != nil {
+		value, _ := e.write.(*T)
+		return value, nil
+	}
+	value, err := decode[T](e.known)
+	if err != nil {
+		t.failed = err
+	}
+	if e.known.lost && kindOf(key) == named {
+		put(t, key, value, e.known.ends())
+	}
+	return value, err
+}
+
+// put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
+// it.
+func put(t *Tx, key string, value any, until time.Time) {
+	e := t.entry(key)
+	e.write, e.until = value, until
 }
 
 // change runs a function until what it rests on still holds, and commits what it says. The last run counts.
-func (e *engine) change(ctx context.Context, run func(t *Tx) error) error {
-	return e.within(ctx, e.wait, run)
-}
-
-func (e *engine) within(ctx context.Context, wait time.Duration, run func(t *Tx) error) error {
+func (e *engine) change(ctx context.Context, wait time.Duration, run func(t *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if err := e.prepare(ctx); err != nil {
@@ -54,53 +106,47 @@ func (e *engine) within(ctx context.Context, wait time.Duration, run func(t *Tx)
 }
 
 // each makes a change of each client, all at the same time.
-func (e *engine) each(ctx context.Context, run func(i int, t *Tx) error) error {
-	ids := e.clients()
+func (e *engine) each(ctx context.Context, wait time.Duration, run func(i int, t *Tx) error) error {
+	ids := e.o.Clients()
 	failed := make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
-		all.Go(func() { failed[i] = e.change(ctx, entered(id, func(t *Tx) error { return run(i, t) })) })
+		all.Go(func() {
+			failed[i] = e.change(ctx, wait, func(t *Tx) error {
+				if err := enter(t, id); err != nil {
+					return err
+				}
+				return run(i, t)
+			})
+		})
 	}
 	all.Wait()
 	return errors.Join(failed...)
 }
 
-// ofAll gives what a function finds at each client, together, and the time.
-func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) ([]T, error)) ([]T, time.Time, error) {
-	found := make([][]T, len(e.clients()))
-	err := e.each(ctx, func(i int, t *Tx) (err error) {
-		found[i], err = find(t)
-		return err
-	})
-	now, _ := e.clock.now()
-	return slices.Concat(found...), now, err
-}
-
 // attempt runs until what a run rests on holds.
-//
-//nolint:gocognit // one loop, with the lock that later runs take
 func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
+	var seen map[string]*known
 	var alone chan struct{}
 	defer func() {
 		if alone != nil {
 			<-alone
 		}
 	}()
-	var seen map[string]*known
 	for ctx.Err() == nil {
-		now, _ := e.clock.now()
-		t := &Tx{Now: now, ctx: ctx, engine: e, seen: seen, entries: make([]*entry, 0, 4)}
+		t := &Tx{Now: e.clock.now(), ctx: ctx, engine: e, seen: seen}
+		t.entries = t.room[:0]
 		answer := run(t)
 		if t.failed != nil {
 			return t.failed
 		}
-		moved, done, err := e.commit(ctx, t, answer == nil)
+		moved, done, err := e.commit(t, answer == nil)
 		if done || err != nil {
 			return cmp.Or(answer, err)
 		}
 		seen = make(map[string]*known, len(t.entries))
-		for _, n := range t.entries {
-			seen[n.key] = n.known
+		for i := range t.entries {
+			seen[t.entries[i].key] = t.entries[i].known
 		}
 		for i := range moved {
 			if seen[moved[i].Key], err = e.learn(&moved[i], seen[moved[i].Key]); err != nil {
@@ -108,7 +154,7 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 			}
 		}
 		// From now on this process changes these documents one after the other: others of it had the same in mind.
-		if alone == nil && len(moved) > 0 {
+		if alone == nil && len(moved) > 0 && t.writes() {
 			alone = e.locks[maphash.String(e.seed, moved[0].Key)%uint64(len(e.locks))]
 			select {
 			case alone <- struct{}{}:
@@ -120,74 +166,66 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
 }
 
+func (t *Tx) writes() bool {
+	for i := range t.entries {
+		if t.entries[i].write != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // commit writes what a run says, or with write unset only looks whether what it rests on holds. What rests on one reply
 // and writes nothing holds: that reply was all of it.
-func (e *engine) commit(ctx context.Context, t *Tx, write bool) (moved []Doc, done bool, err error) {
-	c := &Commit{Read: make([]Ref, len(t.entries)), By: t.Now.Add(slack)}
-	var written []*known
-	holds := true
-	for i, n := range t.entries {
-		c.Read[i] = Ref{n.key, n.known.version}
+func (e *engine) commit(t *Tx, write bool) (moved []Doc, done bool, err error) {
+	c := &Commit{Docs: make([]Doc, len(t.entries)), By: t.Now.Add(slack)}
+	write = write && t.writes()
+	holds := !write
+	for i := range t.entries {
+		n, d := &t.entries[i], &c.Docs[i]
+		d.Key, d.Was = n.key, n.known.version
 		holds = holds && t.seen[n.key] == n.known
 		if n.write == nil || !write {
 			continue
 		}
-		k := &known{version: newVersion(), count: max(n.known.count+1, n.least), value: n.write}
-		d := Doc{Key: n.key, Version: k.version}
+		n.next = &known{count: max(n.known.count+1, n.least), value: n.write}
 		if !n.until.IsZero() {
-			k.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))
+			n.next.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))
 		}
-		if d.Data, err = seal(e.key, n.key, k.version, k.count, k.until, n.write); err != nil {
+		if d.Value, err = e.seals.seal(n.key, n.next); err != nil {
 			return nil, false, err
 		}
-		k.size = len(d.Data)
-		c.Write, written = append(c.Write, d), append(written, k)
 	}
-	if len(written) > 0 {
+	if write {
 		c.Publish = t.publish
 	}
-	if len(written) > 0 || !holds {
-		if r, err := e.send(ctx, c); err != nil || r.Late || len(r.Moved) > 0 {
-			return r.Moved, false, err
+	if !holds {
+		before, _ := e.clock.latest()
+		r, err := e.o.Backend.Commit(t.ctx, c)
+		if err != nil {
+			return nil, false, fmt.Errorf("store: %w", err)
+		}
+		if e.clock.saw(r.Now, before); r.Late || len(r.Moved) > 0 {
+			return r.Moved, false, nil
 		}
 	}
-	e.remember(t, c, written)
-	if t.done != nil && len(written) > 0 {
-		err = t.done()
+	for i := range t.entries { // the backend has confirmed it
+		if n := &t.entries[i]; !n.once && (n.next != nil || t.seen[n.key] == n.known) {
+			e.cache.put(n.key, cmp.Or(n.next, n.known))
+		}
+	}
+	if write && t.client != "" {
+		err = met(t)
 	}
 	return nil, true, err
-}
-
-func (e *engine) send(ctx context.Context, c *Commit) (Result, error) {
-	latest, _ := e.clock.latest()
-	r, err := e.backend.Commit(ctx, c)
-	if err != nil {
-		return Result{}, fmt.Errorf("store: %w", err)
-	}
-	e.clock.saw(r.Now, latest)
-	return r, nil
-}
-
-// remember keeps what the backend has confirmed. Requests are met once.
-func (e *engine) remember(t *Tx, c *Commit, written []*known) {
-	for _, n := range t.entries {
-		if !n.once && t.seen[n.key] == n.known {
-			e.cache.put(n.key, n.known)
-		}
-	}
-	for i, k := range written {
-		if n := t.entry(c.Write[i].Key); !n.once {
-			e.cache.put(n.key, k)
-		}
-	}
 }
 
 // learn reads a document that came from the backend. What this process had seen newer before it asked is lost; what it
 // has seen since then may be newer.
 func (e *engine) learn(d *Doc, was *known) (*known, error) {
-	k, err := unseal(e.key, d)
+	k, err := e.seals.unseal(d.Key, d.Value)
 	if err != nil {
-		e.log.Error("a document in the store does not carry this server's seal: everything that rests on it is denied",
+		e.o.Log.Error("a document in the store does not carry this server's seal: everything that rests on it is denied",
 			"kind", kindOf(d.Key))
 		return nil, err
 	}
@@ -197,23 +235,9 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	if was.lost && was.version == k.version {
 		return was, nil // it was said
 	}
-	e.log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
+	e.o.Log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
 	lost := *was
-	lost.version, lost.lost, lost.older = k.version, true, k.data
+	lost.version, lost.lost, lost.older = k.version, true, k.text
 	e.cache.put(d.Key, &lost)
 	return &lost, nil
-}
-
-// look reads one document as it is now, outside of any change.
-func (e *engine) look(ctx context.Context, key string) (*known, error) {
-	latest, _ := e.clock.latest()
-	d, was := Doc{Key: key}, e.cache.get(key, latest)
-	r, err := e.send(ctx, &Commit{Read: []Ref{{Key: key}}, By: time.UnixMilli(1 << 50)}) // it can't be late
-	if err != nil {
-		return nil, err
-	}
-	if len(r.Moved) > 0 {
-		d = r.Moved[0]
-	}
-	return e.learn(&d, was)
 }

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/maphash"
 	"log/slog"
 	"strings"
 	"sync"
@@ -28,16 +27,38 @@ import (
 
 // Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
 type Backend interface {
-	// Commit writes, all or nothing, if each document that was read still has its version and the time is not after By.
-	// Else it gives those that have another version, also where it is late. One that is not there has none.
+	// Commit writes, all or nothing, if each document still has the version that it had and the time is not after By.
+	// Else it gives those that have another one, also where it is late.
 	Commit(ctx context.Context, c *Commit) (Result, error)
 
 	// Watch calls heard with what commits publish, from any process, until ctx ends. It is a hint: some may be missed.
 	Watch(ctx context.Context, heard func(what string)) error
 
-	// Ready says why the backend can't be used now, if it can't.
+	// Ready says why the backend can't be relied on, if it can't, beside what the next commit would say.
 	Ready(ctx context.Context) error
 	Close() error
+}
+
+// Commit is a change of documents of one client.
+type Commit struct {
+	Docs    []Doc     // those that it rests on, and what it writes there
+	By      time.Time // after this it is too late
+	Publish string    // what watchers hear; "": nothing
+}
+
+// Doc is a document: its first 8 bytes are its version. What has none is not there.
+type Doc struct {
+	Key   string
+	Was   string        // the version that it must have; "": none
+	Value []byte        // what to write, or what is there; nil: nothing
+	Keep  time.Duration // from the commit on; 0: for good
+}
+
+// Result is what became of a commit.
+type Result struct {
+	Moved []Doc // those that have another version: nothing was written
+	Late  bool  // nothing was written
+	Now   time.Time
 }
 
 // Errors of this package.
@@ -79,7 +100,7 @@ type Card struct {
 	Digest       string    `json:"digest"`
 	Until        time.Time `json:"until"`           // it can't be answered after this
 	Keep         time.Time `json:"keep,omitzero"`   // where a yes on it lasts longer
-	Era          int64     `json:"era,omitzero"`    // see Tx.Era
+	Era          int64     `json:"era,omitzero"`    // it counts in the one in which it was put
 	Closed       bool      `json:"closed,omitzero"` // it no longer waits
 	Data         []byte    `json:"data"`            // approval's
 }
@@ -110,6 +131,7 @@ type Given struct {
 // Always are the grants of an agent that were given on the page for up to 30 days.
 type Always struct {
 	Grants []Grant `json:"grants"`
+	Era    int64   `json:"era,omitzero"` // they count in the one in which they were put
 }
 
 // Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought
@@ -121,9 +143,9 @@ type Side struct {
 
 // Store is safe for concurrent use, and any number of processes may share a backend.
 type Store struct {
-	engine *engine
-	stop   context.CancelFunc
-	ended  sync.WaitGroup
+	*engine
+	stop  context.CancelFunc
+	ended sync.WaitGroup
 }
 
 // Open prepares a store. It fails on a bad file or key, and not because the backend can't be reached.
@@ -135,25 +157,21 @@ func Open(ctx context.Context, o Options) (*Store, error) { //nolint:gocritic //
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{
-		backend: o.Backend, key: o.Key, clients: o.Clients, file: f, wait: cmp.Or(o.Wait, 400*time.Millisecond),
-		log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), cache: newCache(), seed: maphash.MakeSeed(),
-		eras: make(chan struct{}, 1),
-	}
-	for i := range e.locks {
-		e.locks[i] = make(chan struct{}, 1)
-	}
-	s := &Store{engine: e}
+	o.Wait, o.Log = cmp.Or(o.Wait, 400*time.Millisecond), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	s := &Store{engine: newEngine(&o, f)}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	s.ended.Go(func() { e.keepTime(ctx) })
+	s.ended.Go(func() { s.keepTime(ctx) })
 	return s, nil
 }
 
 // Ready says why the store can't be used now, if it can't.
 func (s *Store) Ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.engine.wait)
+	ctx, cancel := context.WithTimeout(ctx, s.o.Wait)
 	defer cancel()
-	if err := s.engine.backend.Ready(ctx); err != nil {
+	if err := s.o.Backend.Ready(ctx); err != nil {
+		return err
+	}
+	if err := s.change(ctx, s.o.Wait, s.noteTime); err != nil { // a replica and a full disk still answer reads
 		return err
 	}
 	_, err := s.Lost(ctx) // so that a loss is noticed even where no call meets it
@@ -163,7 +181,7 @@ func (s *Store) Ready(ctx context.Context) error {
 // Watch calls heard with "card <id>" and "pause" when these change in any process, until ctx ends. It is a hint: some
 // may be missed.
 func (s *Store) Watch(ctx context.Context, heard func(what string)) error {
-	return s.engine.backend.Watch(ctx, func(published string) {
+	return s.o.Backend.Watch(ctx, func(published string) {
 		for what := range strings.SplitSeq(published, "\n") {
 			heard(what)
 		}
@@ -174,5 +192,5 @@ func (s *Store) Watch(ctx context.Context, heard func(what string)) error {
 func (s *Store) Close() error {
 	s.stop()
 	s.ended.Wait()
-	return s.engine.backend.Close()
+	return s.o.Backend.Close()
 }

@@ -24,7 +24,7 @@ func (b *Backend) commit(together []*store.Work) {
 	for range 2 { // once more where a slot has moved
 		nodes := map[*goredis.Client][]*store.Work{}
 		for _, w := range together {
-			node, err := cluster.MasterForKey(ctx, prefix+keyOf(w))
+			node, err := cluster.MasterForKey(ctx, prefix+w.Docs[0].Key) // the others are in the same slot
 			if w.Err = err; err == nil {
 				nodes[node] = append(nodes[node], w)
 			}
@@ -34,29 +34,18 @@ func (b *Backend) commit(together []*store.Work) {
 			all.Go(func() { b.send(ctx, node, some) })
 		}
 		all.Wait()
-		together = those(together, "MOVED", "ASK")
-		if len(together) == 0 {
+		if together = those(together, "MOVED", "ASK"); len(together) == 0 {
 			return
 		}
 		cluster.ReloadState(ctx)
 	}
 }
 
-// keyOf is the first key of a commit: the others are in the same slot.
-func keyOf(w *store.Work) string {
-	if len(w.Read) > 0 {
-		return w.Read[0].Key
-	}
-	return w.Write[0].Key
-}
-
 // those are the commits that failed with an error that begins so.
-func those(all []*store.Work, errs ...string) (some []*store.Work) {
+func those(all []*store.Work, codes ...string) (some []*store.Work) {
 	for _, w := range all {
-		for _, code := range errs {
-			if w.Err != nil && goredis.HasErrorPrefix(w.Err, code) {
-				some = append(some, w)
-			}
+		if w.Err != nil && slices.ContainsFunc(codes, func(c string) bool { return goredis.HasErrorPrefix(w.Err, c) }) {
+			some = append(some, w)
 		}
 	}
 	return some
@@ -97,7 +86,7 @@ func (b *Backend) pipeline(
 		reply, err := sent[i].Slice()
 		switch {
 		case err != nil:
-			w.Err = fmt.Errorf("redis: %w", err)
+			w.Err = helped(fmt.Errorf("redis: %w", err))
 		case confirmed.Err() != nil || confirmed.Val() < int64(b.replicas):
 			w.Err = ErrReplicas
 		default:
@@ -108,17 +97,15 @@ func (b *Backend) pipeline(
 
 // arguments are a commit as commit.lua takes it.
 func arguments(c *store.Commit) (keys []string, args []any) {
-	keys, args = make([]string, 0, len(c.Read)+len(c.Write)), make([]any, 0, 4+len(c.Read)+3*len(c.Write))
-	args = append(args, len(c.Read), c.By.UnixMilli(), channel, c.Publish)
-	for _, read := range c.Read {
-		keys, args = append(keys, prefix+read.Key), append(args, read.Version)
+	keys, args = make([]string, len(c.Docs)), make([]any, 3, 6+len(c.Docs))
+	args[0], args[1], args[2] = c.By.UnixMilli(), channel, c.Publish
+	for i := range c.Docs {
+		keys[i], args = prefix+c.Docs[i].Key, append(args, c.Docs[i].Was)
 	}
-	for _, d := range c.Write {
-		at := slices.IndexFunc(c.Read, func(r store.Ref) bool { return r.Key == d.Key })
-		if at < 0 {
-			at, keys = len(keys), append(keys, prefix+d.Key)
+	for i := range c.Docs {
+		if d := &c.Docs[i]; d.Value != nil {
+			args = append(args, i+1, d.Value, d.Keep.Milliseconds())
 		}
-		args = append(args, at+1, d.Version+string(d.Data), d.Keep.Milliseconds())
 	}
 	return keys, args
 }
@@ -130,15 +117,14 @@ func result(c *store.Commit, reply []any) (r store.Result, err error) {
 	}
 	late, isNumber := reply[0].(int64)
 	now, isTime := reply[1].(int64)
-	r = store.Result{Late: late != 0, Now: time.UnixMilli(now)}
+	r.Late, r.Now = late != 0, time.UnixMilli(now)
 	for moved := reply[2:]; len(moved) >= 2; moved = moved[2:] {
 		n, isIndex := moved[0].(int64)
-		text, isText := moved[1].(string)
-		if !isIndex || !isText || n < 1 || int(n) > len(c.Read) {
+		value, isText := moved[1].(string)
+		if !isIndex || !isText || n < 1 || int(n) > len(c.Docs) {
 			return store.Result{}, errReply
 		}
-		size := min(len(text), 8)
-		r.Moved = append(r.Moved, store.Doc{Key: c.Read[n-1].Key, Version: text[:size], Data: []byte(text[size:])})
+		r.Moved = append(r.Moved, store.Doc{Key: c.Docs[n-1].Key, Value: []byte(value)})
 	}
 	if !isNumber || !isTime {
 		return store.Result{}, errReply

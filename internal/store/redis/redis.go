@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"strings"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -92,12 +91,6 @@ func (b *Backend) Close() error {
 
 // Ready implements store.Backend.
 func (b *Backend) Ready(ctx context.Context) error {
-	// A replica and a full Redis still answer reads.
-	probe := &store.Commit{Write: []store.Doc{{Key: "ready", Keep: time.Minute}},
-		By: time.Now().Add(365 * 24 * time.Hour)}
-	if _, err := b.Commit(ctx, probe); err != nil {
-		return helped(fmt.Errorf("redis: ready: %w", err))
-	}
 	if cluster, ok := b.client.(*goredis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *goredis.Client) error {
 			return refuseEviction(ctx, node)
@@ -122,29 +115,19 @@ func helped(err error) error {
 
 // refuseEviction reads one node's memory settings. A server that does not tell them is taken not to have them.
 func refuseEviction(ctx context.Context, node goredis.Cmdable) error {
-	info, err := node.Info(ctx, "memory").Result()
+	info, err := node.InfoMap(ctx, "memory").Result()
 	if _, answered := errors.AsType[goredis.Error](err); answered {
 		return nil // it is there, but knows no such section, or keeps it from us
 	}
 	if err != nil {
-		return fmt.Errorf("redis: ready: %w", err)
+		return helped(fmt.Errorf("redis: %w", err))
 	}
-	limit, policy := infoField(info, "maxmemory"), infoField(info, "maxmemory_policy")
+	limit, policy := info["Memory"]["maxmemory"], info["Memory"]["maxmemory_policy"]
 	if limit == "" || limit == "0" || policy == "" || policy == "noeviction" {
 		return nil
 	}
 	return fmt.Errorf("%w (maxmemory %s, policy %s)\nhint: set maxmemory-policy noeviction in redis.conf, or: "+
 		"redis-cli config set maxmemory-policy noeviction", ErrEviction, limit, policy)
-}
-
-// infoField finds name:value in the lines of INFO.
-func infoField(info, name string) string {
-	for line := range strings.Lines(info) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }
 
 // quiet is after how much silence a subscription is pinged.

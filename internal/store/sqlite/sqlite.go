@@ -1,9 +1,9 @@
 // Package sqlite keeps a store's documents in one SQLite file in the state directory: no server, no port, and it
 // survives kill -9.
 //
-// One goroutine has the one connection. It does whatever waits in one transaction, and no caller gets a result before
-// the commit that holds it has returned. Where the database fails, the transaction is undone, and what was not alone in
-// it is done again by itself.
+// There is one connection. Whatever waits is done in one transaction, and no caller gets a result before the commit
+// that holds it has returned. Where the database fails, the transaction is undone, and what was not alone in it is done
+// again by itself.
 //
 // The package refuses to wait beyond its caller's context, to share its file with a second process (SQLite's own lock
 // is held as long as it is open) and to open a file that others can read. It decides nothing.
@@ -38,20 +38,19 @@ var (
 // takes at most the last moments and never consistency. It checkpoints every 16 MB.
 const how = "_pragma=locking_mode(EXCLUSIVE)&_pragma=busy_timeout(250)&_pragma=journal_mode(WAL)" +
 	"&_pragma=synchronous(NORMAL)&_pragma=wal_autocheckpoint(4000)&_pragma=journal_size_limit(33554432)" +
-	"&_pragma=cache_size(-16000)"
+	"&_pragma=cache_size(-16000)&_txlock=immediate"
 
 // schemaVersion is the database's user_version. Any other is refused.
-const schemaVersion = 20
+const schemaVersion = 21
 
 const schema = `
 CREATE TABLE documents (
 	key TEXT PRIMARY KEY,
-	version BLOB NOT NULL,
-	data BLOB NOT NULL,
+	value BLOB NOT NULL,
 	until_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX documents_until ON documents (until_ms) WHERE until_ms > 0;
-PRAGMA user_version = 20;
+PRAGMA user_version = 21;
 `
 
 // Backend is an open database. It is safe for concurrent use.
@@ -60,22 +59,21 @@ type Backend struct {
 	file os.FileInfo // of the database that was opened, to notice that it was replaced
 	now  func() time.Time
 	db   *sql.DB
-	conn *sql.Conn
 	*store.Batch
-	close sync.Once
+	closed   chan struct{}
+	watching sync.Map // *func(what string)
 
 	find, replace, sweep *sql.Stmt
 	swept                time.Time
-
-	watching sync.Map // *func(what string)
 }
 
 // Open opens the database, or makes one, and holds it for this process alone. Now is the clock; nil: time.Now.
 func Open(ctx context.Context, path string, now func() time.Time) (*Backend, error) {
-	b := &Backend{now: now}
+	b := &Backend{now: now, closed: make(chan struct{})}
 	if now == nil {
 		b.now = time.Now
 	}
+	b.Batch = store.NewBatch(1, b.commit)
 	if err := b.start(ctx, path); err != nil {
 		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
 			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own",
@@ -83,41 +81,38 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Backend, err
 		}
 		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 	}
-	b.Batch = store.NewBatch(1, b.commit)
 	return b, nil
 }
 
 func (b *Backend) start(ctx context.Context, path string) (err error) {
-	if b.path, err = filepath.Abs(path); err == nil {
-		err = private(b.path)
+	if b.path, err = filepath.Abs(path); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := private(b.path); err != nil {
+		return err
+	}
+	if b.file, err = os.Stat(b.path); err != nil {
 		return err
 	}
 	b.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: b.path, RawQuery: how}).String())
-	if err == nil {
-		b.conn, err = b.db.Conn(ctx)
-	}
 	if err != nil {
 		return err
 	}
-	if _, err := b.conn.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil { // the lock, once and for all
+	b.db.SetMaxOpenConns(1)
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	if b.file, err = os.Stat(b.path); err == nil {
-		err = b.prepare(ctx)
-	}
 	for stmt, text := range map[**sql.Stmt]string{
-		&b.find:    "SELECT version, data, until_ms FROM documents WHERE key = ?",
-		&b.replace: "INSERT OR REPLACE INTO documents (key, version, data, until_ms) VALUES (?, ?, ?, ?)",
+		&b.find:    "SELECT value FROM documents WHERE key = ? AND (until_ms = 0 OR until_ms > ?)",
+		&b.replace: "INSERT OR REPLACE INTO documents (key, value, until_ms) VALUES (?, ?, ?)",
 		&b.sweep: "DELETE FROM documents WHERE key IN " +
 			"(SELECT key FROM documents WHERE until_ms > 0 AND until_ms <= ? ORDER BY until_ms LIMIT 200)",
 	} {
-		if err == nil {
-			*stmt, err = b.conn.PrepareContext(ctx, text) //nolint:sqlclosecheck // Close closes them
+		if *stmt, err = b.db.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // the database closes them
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // private makes the file before SQLite does, which would let the umask decide, and refuses one that others can read.
@@ -129,29 +124,32 @@ func private(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return store.Private(path, path+"-wal")
+	return errors.Join(f.Close(), store.Private(path, path+"-wal"))
 }
 
 // prepare makes the table of a new database, wholly or not at all. One with tables and no version was made from a dump:
 // taken for a new one, its levels would be forgotten.
 func (b *Backend) prepare(ctx context.Context) error {
+	tx, err := b.db.BeginTx(ctx, nil) // the lock, once and for all
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it is undone, or was committed
 	var version, tables int
-	if err := b.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil ||
-		version == schemaVersion {
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	if err := b.conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return err
 	}
-	if version != 0 || tables > 0 {
-		return fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then "+
+	switch {
+	case version == 0 && tables == 0:
+		_, err = tx.ExecContext(ctx, schema)
+	case version != schemaVersion:
+		err = fmt.Errorf("%w (schema %d, this one knows %d)\nhint: move it away to start anew; conversations then "+
 			"count as untrusted until `verifier serve --accept-loss`", ErrSchema, version, schemaVersion)
 	}
-	_, err := b.conn.ExecContext(ctx, "BEGIN;"+schema+"COMMIT")
-	return err
+	return errors.Join(err, tx.Commit())
 }
 
 // Watch implements store.Backend. There is one process, so its own commits are all there is to hear.
@@ -161,40 +159,32 @@ func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case <-b.Ended():
+	case <-b.closed:
 		return store.ErrClosed
 	}
 }
 
-// Ready implements store.Backend: a full disk or a file that may not be written shows when something is.
-func (b *Backend) Ready(ctx context.Context) error {
+// Ready implements store.Backend.
+func (b *Backend) Ready(context.Context) error {
 	if fi, err := os.Stat(b.path); err != nil || !os.SameFile(fi, b.file) {
 		return fmt.Errorf("%w: %s\nhint: restart; what it held counts as lost", ErrReplaced, b.path)
 	}
-	probe := store.Doc{Key: "ready", Keep: time.Minute}
-	_, err := b.Commit(ctx, &store.Commit{Write: []store.Doc{probe}, By: b.now().Add(time.Minute)})
-	return err
+	return nil
 }
 
-// Close ends the backend; who still waits gets store.ErrClosed.
-func (b *Backend) Close() (err error) {
-	b.close.Do(func() {
-		if b.Batch != nil {
-			b.Batch.Close()
-		}
-		for _, stmt := range []*sql.Stmt{b.find, b.replace, b.sweep} {
-			if stmt != nil {
-				err = errors.Join(err, stmt.Close()) // one that is open would keep the lock
-			}
-		}
-		if b.conn != nil {
-			err = errors.Join(err, b.conn.Close())
-		}
-		if b.db != nil {
-			err = errors.Join(err, b.db.Close())
-		}
-	})
-	return err
+// Close ends the backend once all that wait are answered.
+func (b *Backend) Close() error {
+	b.Batch.Close()
+	select {
+	case <-b.closed:
+		return nil
+	default:
+		close(b.closed)
+	}
+	if b.db == nil {
+		return nil
+	}
+	return b.db.Close()
 }
 
 // commit does commits in one transaction, and each by itself where that fails.
@@ -216,74 +206,63 @@ func (b *Backend) commit(together []*store.Work) {
 }
 
 func (b *Backend) transaction(together []*store.Work) (err error) {
-	ctx := context.Background() // callers may leave: the others wait for it too
 	defer func() {
 		if p := recover(); p != nil {
 			err = text.Panic(p)
 		}
-		if err != nil {
-			_, _ = b.conn.ExecContext(ctx, "ROLLBACK") // SQLite may have undone it by itself
-		}
 	}()
-	if _, err := b.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	ctx := context.Background() // callers may leave: the others wait for it too
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
 		return err
 	}
+	defer tx.Rollback() //nolint:errcheck // it is undone, or was committed
 	now := b.now().Truncate(time.Millisecond)
+	find, replace := tx.StmtContext(ctx, b.find), tx.StmtContext(ctx, b.replace)
 	for _, w := range together {
 		if w.IsLate() {
 			continue
 		}
-		if w.Result, err = b.do(ctx, w.Commit, now); err != nil {
+		if w.Result, err = do(ctx, find, replace, w.Commit, now); err != nil {
 			return err
 		}
 	}
 	if now.Sub(b.swept).Abs() > time.Second {
 		b.swept = now
-		if _, err := b.sweep.ExecContext(ctx, now.UnixMilli()); err != nil {
+		if _, err := tx.StmtContext(ctx, b.sweep).ExecContext(ctx, now.UnixMilli()); err != nil {
 			return err
 		}
 	}
-	_, err = b.conn.ExecContext(ctx, "COMMIT")
-	return err
+	return tx.Commit()
 }
 
 // do looks before it writes: where something moved, nothing changes.
-func (b *Backend) do(ctx context.Context, c *store.Commit, now time.Time) (store.Result, error) {
-	result := store.Result{Now: now, Late: now.After(c.By)}
-	for _, read := range c.Read {
-		d, err := b.read(ctx, read.Key, now)
-		if err != nil {
-			return result, err
+func do(ctx context.Context, find, replace *sql.Stmt, c *store.Commit, now time.Time) (store.Result, error) {
+	r := store.Result{Now: now, Late: now.After(c.By)}
+	for i := range c.Docs {
+		var value []byte
+		err := find.QueryRowContext(ctx, c.Docs[i].Key, now.UnixMilli()).Scan(&value)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return r, err
 		}
-		if d.Version != read.Version {
-			result.Moved = append(result.Moved, d)
+		if store.VersionOf(value) != c.Docs[i].Was {
+			r.Moved = append(r.Moved, store.Doc{Key: c.Docs[i].Key, Value: value})
 		}
 	}
-	if len(result.Moved) > 0 || result.Late {
-		return result, nil
+	if len(r.Moved) > 0 || r.Late {
+		return r, nil
 	}
-	for _, d := range c.Write {
+	for _, d := range c.Docs {
+		if d.Value == nil {
+			continue
+		}
 		until := int64(0)
 		if d.Keep > 0 {
 			until = now.Add(d.Keep).UnixMilli()
 		}
-		_, err := b.replace.ExecContext(ctx, d.Key, []byte(d.Version), append([]byte{}, d.Data...), until)
-		if err != nil {
-			return result, err
+		if _, err := replace.ExecContext(ctx, d.Key, d.Value, until); err != nil {
+			return r, err
 		}
 	}
-	return result, nil
-}
-
-func (b *Backend) read(ctx context.Context, key string, now time.Time) (store.Doc, error) {
-	var version, data []byte
-	var until int64
-	err := b.find.QueryRowContext(ctx, key).Scan(&version, &data, &until)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && until > 0 && until <= now.UnixMilli():
-		return store.Doc{Key: key}, nil
-	case err != nil:
-		return store.Doc{}, err
-	}
-	return store.Doc{Key: key, Version: string(version), Data: data}, nil
+	return r, nil
 }

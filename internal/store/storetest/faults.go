@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ type Faults struct {
 	store.Backend
 
 	mu     sync.Mutex
-	docs   map[string]store.Doc // as they were written last
+	docs   map[string][]byte // as they were written last
 	fault  Fault
 	ahead  time.Duration // by which the clock is set
 	trips  int
@@ -33,7 +34,6 @@ const (
 	Hang            // nothing answers
 	Refuse          // nothing may be written
 	LoseReply       // it is written, and the answer is lost
-	LoseWrite       // it is confirmed, and then lost in a failover
 )
 
 var errFault = errors.New("storetest: a fault")
@@ -72,43 +72,44 @@ func (f *Faults) Commit(ctx context.Context, c *store.Commit) (store.Result, err
 	fault, ahead := f.now()
 	shifted := *c
 	shifted.By = c.By.Add(-ahead)
+	writes := slices.ContainsFunc(c.Docs, func(d store.Doc) bool { return d.Value != nil })
 	switch {
 	case fault == Hang:
 		<-ctx.Done()
 		return store.Result{}, ctx.Err()
-	case fault == Refuse && len(c.Write) > 0:
+	case fault == Refuse && writes:
 		return store.Result{}, errFault
-	case fault == LoseWrite:
-		shifted.Write = nil
 	}
 	r, err := f.Backend.Commit(ctx, &shifted)
 	r.Now = r.Now.Add(ahead)
 	if err == nil && len(r.Moved) == 0 && !r.Late {
-		f.note(shifted.Write)
-		if fault == LoseReply && len(c.Write) > 0 {
+		f.note(shifted.Docs)
+		if fault == LoseReply && writes {
 			return store.Result{}, errFault
 		}
 	}
 	return r, err
 }
 
-func (f *Faults) note(written []store.Doc) {
+func (f *Faults) note(docs []store.Doc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.docs == nil {
-		f.docs = map[string]store.Doc{}
+		f.docs = map[string][]byte{}
 	}
-	for _, d := range written {
-		f.docs[d.Key] = d
-		f.writes++
+	for _, d := range docs {
+		if d.Value != nil {
+			f.docs[d.Key] = d.Value
+			f.writes++
+		}
 	}
 }
 
 // Close does nothing: other stores use it too.
 func (f *Faults) Close() error { return nil }
 
-// Snapshot is all that is kept.
-func (f *Faults) Snapshot() map[string]store.Doc {
+// Snapshot is all that is kept, as it was written last.
+func (f *Faults) Snapshot() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.docs)
@@ -116,16 +117,12 @@ func (f *Faults) Snapshot() map[string]store.Doc {
 
 // Restore puts documents back as they were in a snapshot, and takes away those that were not there. Only says which;
 // nil: all.
-func (f *Faults) Restore(ctx context.Context, snapshot map[string]store.Doc, only func(key string) bool) error {
+func (f *Faults) Restore(ctx context.Context, snapshot map[string][]byte, only func(key string) bool) error {
 	for key := range f.Snapshot() {
 		if only != nil && !only(key) {
 			continue
 		}
-		d, kept := snapshot[key]
-		if !kept {
-			d = store.Doc{Key: key}
-		}
-		if err := f.Put(ctx, d); err != nil {
+		if err := f.Put(ctx, key, snapshot[key]); err != nil {
 			return err
 		}
 	}
@@ -133,7 +130,17 @@ func (f *Faults) Restore(ctx context.Context, snapshot map[string]store.Doc, onl
 }
 
 // Put writes a document as it is, as whoever has the store's password can.
-func (f *Faults) Put(ctx context.Context, d store.Doc) error {
-	_, err := f.Backend.Commit(ctx, &store.Commit{Write: []store.Doc{d}, By: time.Now().Add(time.Hour)})
-	return err
+func (f *Faults) Put(ctx context.Context, key string, value []byte) error {
+	if value == nil {
+		value = []byte{} // to a store that is as if it were not there
+	}
+	was := ""
+	for {
+		c := store.Commit{Docs: []store.Doc{{Key: key, Was: was, Value: value}}, By: time.Now().Add(time.Hour)}
+		r, err := f.Backend.Commit(ctx, &c)
+		if err != nil || len(r.Moved) == 0 {
+			return err
+		}
+		was = store.VersionOf(r.Moved[0].Value)
+	}
 }

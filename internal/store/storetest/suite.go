@@ -151,7 +151,7 @@ func (b *bench) level(s *store.Store, n store.Name, session string) taint.Level 
 func levels(b *bench) {
 	s, c := b.store(), conv("main")
 	b.update(s, c, func(t *store.Tx) {
-		b.is("a new conversation", t.IsNew && !t.Lost && t.C.Worst() == taint.System, true)
+		b.is("a new conversation", !t.C.Called && !t.Lost && t.C.Worst() == taint.System, true)
 		t.C.Raise("one", taint.Owner, "its owner", t.Now)
 		t.Decide(store.Request{ID: "r1", Denied: true, Keep: time.Minute})
 	})
@@ -167,7 +167,7 @@ func levels(b *bench) {
 	other := b.store()
 	b.is("what came without a session id counts for all", b.level(other, c, "one"), taint.External)
 	b.update(other, c, func(t *store.Tx) {
-		b.is("it is new", t.IsNew, false)
+		b.is("a call was decided there", t.C.Called, true)
 		b.is("causes", len(t.C.Causes), 3)
 		b.is("what made it untrusted", t.C.Cause("two").What, "a page")
 		t.C.Expose("two", "a key")
@@ -267,12 +267,10 @@ func family(b *bench) {
 		b.is("the root's name", t.C.Name, root)
 		b.is("its own", t.Own, grandchild)
 		b.is("under", t.Under, "s1")
-		b.is("it is new", t.IsNew, true)
 		t.C.Raise(t.Under, taint.Untrusted, "a page", t.Now)
 		t.Decide(store.Request{ID: "r", Denied: true, Keep: time.Hour})
 	})
 	b.is("the root", b.level(one, root, "s1"), taint.Untrusted)
-	b.update(one, grandchild, func(t *store.Tx) { b.is("a call was decided there", t.IsNew, false) })
 	b.must(two.Update(b.ctx, conv("reader"), func(t *store.Tx) error {
 		t.C.Raise("", t.Other(child).Level("s1"), "another session", t.Now)
 		return nil

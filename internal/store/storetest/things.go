@@ -73,9 +73,9 @@ func takenCode(b *bench) {
 	b.card(s, conv("main"), "c1", time.Hour)
 	before := b.Snapshot()
 	b.card(s, conv("main"), "c2", 2*time.Hour)
-	for k, d := range b.Snapshot() {
+	for k, value := range b.Snapshot() {
 		if _, was := before[k]; !was && strings.Contains(k, "}:card/") {
-			b.must(b.Put(b.ctx, store.Doc{Key: k, Version: d.Version, Data: d.Data}))
+			b.must(b.Put(b.ctx, k, value))
 		}
 	}
 	err := b.store().Update(b.ctx, conv("main"), func(t *store.Tx) error {
@@ -193,10 +193,10 @@ func prompted(b *bench) {
 	b.is("the second", ask(two, "Main"), true)
 	b.is("the third", ask(one, "main"), false)
 	b.is("another agent's", ask(one, "other"), true)
-	b.must(one.Forgive(b.ctx, "main"))
+	b.must(one.Pause(b.ctx, store.Pause{Agent: "main"}))
 	b.is("forgiven", ask(two, "main") && ask(one, "main") && !ask(two, "main"), true)
 	b.SetClock(time.Millisecond * 50)
-	b.must(two.Forgive(b.ctx, ""))
+	b.must(two.Pause(b.ctx, store.Pause{}))
 	b.SetClock(time.Millisecond * 100)
 	b.is("all forgiven", ask(one, "main"), true)
 	b.SetClock(2 * time.Hour)

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -354,7 +355,7 @@ func failover(b *bench) {
 	// What is put back takes nothing away that others have said since.
 	before = b.Snapshot()
 	b.update(s, conv("b"), func(t *store.Tx) { t.MarkUnseen("x") })
-	b.must(s.Forgive(b.ctx, ""))
+	b.must(s.Pause(b.ctx, store.Pause{}))
 	b.must(b.Restore(b.ctx, before, nil))
 	b.must(b.store().Pause(b.ctx, store.Pause{Agent: "main", On: true}))
 	b.update(s, conv("b"), func(t *store.Tx) { b.is("paused", t.Paused("main") != nil, true) })
@@ -416,13 +417,14 @@ func forged(b *bench) {
 	was := b.Snapshot()
 	key := func(name string) string { return "{laptop}:conv/" + conv(name).Hash() }
 	good, bad := was[key("clean")], was[key("a")]
-	for what, d := range map[string]store.Doc{
-		"another's document": {Key: bad.Key, Version: good.Version, Data: good.Data},
-		"another version":    {Key: bad.Key, Version: good.Version, Data: bad.Data},
-		"no seal":            {Key: bad.Key, Version: bad.Version, Data: []byte(`{"levels":{}}`)},
-		"nothing":            {Key: bad.Key, Version: bad.Version},
+	for what, value := range map[string][]byte{
+		"another's document": good,
+		"another version":    slices.Concat(good[:8], bad[8:]),
+		"another text":       slices.Concat(bad[:len(bad)-40], []byte("x"), bad[len(bad)-39:]),
+		"no seal":            slices.Concat(bad[:8], []byte(`{"levels":{}}`)),
+		"nothing":            bad[:8],
 	} {
-		b.must(b.Put(b.ctx, d))
+		b.must(b.Put(b.ctx, key("a"), value))
 		fresh := b.store()
 		b.fails(what, fresh.Update(b.ctx, c, func(t *store.Tx) error {
 			t.Decide(store.Request{ID: "r", Allow: true, Keep: time.Minute})
