@@ -9,7 +9,6 @@
 package protocol
 
 import (
-	"reflect"
 	"strings"
 	"time"
 
@@ -112,10 +111,8 @@ func (p *Provenance) read(r *reader) error {
 	if r.peek() == '{' {
 		return r.object((*object)(p))
 	}
-	return readKind(r, reflect.ValueOf(&p.Kind).Elem())
+	return r.value(&p.Kind, MaxText)
 }
-
-var readKind = readOf(reflect.TypeFor[string](), "")
 
 // UserMessage is one message a person wrote in the conversation.
 type UserMessage struct {

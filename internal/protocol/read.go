@@ -35,27 +35,21 @@ func newReader(text []byte) (*reader, error) {
 	case !utf8.Valid(text):
 		return nil, malformed("The body must be valid UTF-8.")
 	}
-	return nil, errNotJSON
+	return nil, malformed("The body is not one valid JSON value.")
 }
-
-var errNotJSON = malformed("The body is not one valid JSON value.")
 
 // peek goes to where the next token begins, and returns its first byte.
 func (r *reader) peek() byte {
-	for ; r.at < len(r.text); r.at++ {
-		if c := r.text[r.at]; c > ' ' && c != ',' && c != ':' {
-			return c
-		}
+	for r.text[r.at] <= ' ' || r.text[r.at] == ',' || r.text[r.at] == ':' {
+		r.at++
 	}
-	return 0
+	return r.text[r.at]
 }
 
 // next is the next token: a bracket, or a name or plain value as it is written.
 func (r *reader) next() (jsontext.Value, error) {
 	first, start := r.peek(), r.at
 	switch r.at++; first {
-	case 0:
-		return nil, errNotJSON
 	case '{', '[':
 		if r.depth++; r.depth > MaxDepth {
 			return nil, malformed("The body must be nested at most 100 levels deep.")
@@ -64,16 +58,15 @@ func (r *reader) next() (jsontext.Value, error) {
 		r.depth--
 	case '"':
 		for escaped := true; escaped; { // until the next quote behind an even number of backslashes
-			n := bytes.IndexByte(r.text[r.at:], '"')
-			if n < 0 {
-				return nil, errNotJSON
+			r.at += bytes.IndexByte(r.text[r.at:], '"') + 1
+			other := r.at - 2
+			for r.text[other] == '\\' {
+				other--
 			}
-			before := r.text[start+1 : r.at+n]
-			escaped = (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 1
-			r.at += n + 1
+			escaped = (r.at-other)%2 == 1
 		}
 	default:
-		for r.at < len(r.text) && strings.IndexByte(" \t\n\r,]}", r.text[r.at]) < 0 {
+		for r.at < len(r.text) && r.text[r.at] > ' ' && strings.IndexByte(",]}", r.text[r.at]) < 0 {
 			r.at++
 		}
 		if first == '-' || '0' <= first && first <= '9' {
@@ -88,8 +81,10 @@ func checkNumber(literal []byte) error {
 	if len(literal) > MaxNumber {
 		return malformed("A number must be at most 64 characters long.")
 	}
-	if _, err := strconv.ParseFloat(string(literal), 64); errors.Is(err, strconv.ErrRange) {
-		return malformed("A number must be finite as a 64-bit float.")
+	if bytes.ContainsAny(literal, "eE") { // without an exponent it is finite
+		if _, err := strconv.ParseFloat(string(literal), 64); err != nil {
+			return malformed("A number must be finite as a 64-bit float.")
+		}
 	}
 	return nil
 }
@@ -98,11 +93,8 @@ func checkNumber(literal []byte) error {
 func (r *reader) whole() (jsontext.Value, error) {
 	r.peek()
 	for start, depth := r.at, r.depth; ; {
-		if _, err := r.next(); err != nil {
-			return nil, err
-		}
-		if r.depth == depth {
-			return r.text[start:r.at], nil
+		if _, err := r.next(); err != nil || r.depth == depth {
+			return r.text[start:r.at], err
 		}
 	}
 }
@@ -142,27 +134,19 @@ func in(name string, err error) error {
 type shape struct {
 	members []member
 	closed  bool
-	checked bool
 }
 
 type member struct {
-	name  string
-	index []int // of the field
-	need  string
-	read  read
+	name, need string
+	field      []int
+	most       int
 }
 
-// read reads the next value into a field.
-type read func(r *reader, into reflect.Value) error
-
-// set sets a field to what a token says, which is of the right kind.
-type set func(r *reader, field reflect.Value, token []byte) error
-
-// custom is a type that knows how it is written.
-type custom interface{ read(r *reader) error }
-
-// checked is a struct that has something to check, or to work out, once it is read.
-type checked interface{ check() error }
+// Types that know how they are written, and structs that have something to check or work out once they are read.
+type (
+	custom  interface{ read(r *reader) error }
+	checked interface{ check() error }
+)
 
 var shapes sync.Map // from [reflect.Type] to *[shape]
 
@@ -170,11 +154,18 @@ func shapeOf(t reflect.Type) *shape {
 	if known, ok := shapes.Load(t); ok {
 		return known.(*shape) //nolint:errcheck // nothing else is kept there
 	}
-	s := &shape{checked: reflect.PointerTo(t).Implements(reflect.TypeFor[checked]())}
+	s := &shape{}
 	for _, f := range reflect.VisibleFields(t) {
 		s.closed = s.closed || f.Tag.Get("others") == "refused"
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			s.members = append(s.members, member{name, f.Index, f.Tag.Get("need"), readOf(f.Type, f.Tag.Get("max"))})
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			most := MaxText
+			if f.Type.Kind() == reflect.Slice {
+				most = 4096
+			}
+			if said, err := strconv.Atoi(f.Tag.Get("max")); err == nil {
+				most = said
+			}
+			s.members = append(s.members, member{name, f.Tag.Get("need"), f.Index, most})
 		}
 	}
 	shapes.Store(t, s)
@@ -184,44 +175,31 @@ func shapeOf(t reflect.Type) *shape {
 // object reads an object into a struct, which is given by its address.
 func (r *reader) object(into any) error {
 	v := reflect.ValueOf(into).Elem()
-	return shapeOf(v.Type()).read(r, v)
-}
-
-func (s *shape) read(r *reader, v reflect.Value) error {
-	open, err := r.next()
-	if err != nil {
-		return err
+	s := shapeOf(v.Type())
+	if open, err := r.next(); err != nil || open[0] != '{' {
+		return cmp.Or(err, must("be an object"))
 	}
-	if open[0] != '{' {
-		return must("be an object")
-	}
-	for {
-		name, err := r.next()
-		if err != nil {
-			return err
-		}
-		if name[0] == '}' {
-			break
-		}
+	for r.peek() != '}' {
+		name, _ := r.next()
 		m, err := s.member(r.unquote(name))
 		if err == nil && m == nil {
 			_, err = r.whole()
 		} else if err == nil {
-			err = in(m.name, m.read(r, v.FieldByIndex(m.index)))
+			err = in(m.name, r.value(v.FieldByIndex(m.field).Addr().Interface(), m.most))
 		}
 		if err != nil {
 			return err
 		}
 	}
+	_, _ = r.next() // the bracket
 	for i := range s.members {
-		m := &s.members[i]
-		if m.need != "" && (m.need == "always" || strings.Contains(m.need, string(r.event))) &&
-			v.FieldByIndex(m.index).IsZero() {
+		if m := &s.members[i]; m.need != "" && (m.need == "always" || strings.Contains(m.need, string(r.event))) &&
+			v.FieldByIndex(m.field).IsZero() {
 			return &wrong{m.name, "is missing"}
 		}
 	}
-	if s.checked {
-		return v.Addr().Interface().(checked).check() //nolint:errcheck // it is one
+	if c, ok := into.(checked); ok {
+		return c.check()
 	}
 	return nil
 }
@@ -243,115 +221,111 @@ func (s *shape) member(name []byte) (*member, error) {
 	return nil, nil
 }
 
-// readOf reads values of a type.
-func readOf(t reflect.Type, most string) read {
-	begins, what, set := "-0123456789", "a whole number that is not negative", set(setCount)
-	switch p, k := reflect.PointerTo(t), t.Kind(); {
-	case p.Implements(reflect.TypeFor[custom]()):
-		return func(r *reader, v reflect.Value) error {
-			return v.Addr().Interface().(custom).read(r) //nolint:errcheck // it is one
-		}
-	case t == reflect.TypeFor[jsontext.Value]():
-		return func(r *reader, v reflect.Value) error {
-			raw, err := r.whole()
-			v.SetBytes(bytes.Clone(raw))
-			return err
-		}
-	case p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
-		begins, what, set = `"`, "a string", setText
-	case k == reflect.Struct:
-		return shapeOf(t).read
-	case k == reflect.Pointer:
-		read := readOf(t.Elem(), most)
-		return func(r *reader, v reflect.Value) error {
-			if r.peek() == 'n' {
-				_, err := r.next()
-				return err
-			}
-			v.Set(reflect.New(t.Elem()))
-			return read(r, v.Elem())
-		}
-	case k == reflect.Slice:
-		begins, what, set = "[", "an array", setList(readOf(t.Elem(), ""), limit(most, 4096))
-	case k == reflect.String:
-		begins, what, set = `"`, "a string", setString(limit(most, MaxText))
-	case k == reflect.Bool:
-		begins, what, set = "tf", "true or false", setBool
-	}
-	return func(r *reader, v reflect.Value) error {
-		switch token, err := r.next(); {
-		case err != nil || token[0] == 'n': // null
-			return err
-		case strings.IndexByte(begins, token[0]) < 0:
-			return must("be " + what)
-		default:
-			return set(r, v, token)
-		}
-	}
-}
-
-func limit(most string, otherwise int) int {
-	if n, err := strconv.Atoi(most); err == nil {
-		return n
-	}
-	return otherwise
-}
-
-func setText(r *reader, v reflect.Value, token []byte) error {
-	err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText(r.unquote(token)) //nolint:errcheck // it is one
-	if _, ok := errors.AsType[*wrong](err); !ok && err != nil {
-		return must("be a string that the protocol allows")
-	}
-	return err
-}
-
-func setString(most int) set {
-	isControl := func(b byte) bool { return b < ' ' || b == 0x7f }
-	return func(r *reader, v reflect.Value, token []byte) error {
-		text := r.unquote(token)
+// value reads the next value into what a pointer points to. most bounds a string or a list.
+func (r *reader) value(into any, most int) error {
+	switch p := into.(type) {
+	case *string:
+		text, err := r.string()
+		isControl := func(b byte) bool { return b < ' ' || b == 0x7f }
 		if most > 0 && (len(text) > most || slices.ContainsFunc(text, isControl)) {
 			return must("be at most " + strconv.Itoa(most) + " bytes without control characters")
 		}
-		v.SetString(string(text))
-		return nil
+		*p = string(text)
+		return err
+	case *bool:
+		token, err := r.plainly("tf", "true or false")
+		*p = len(token) == len("true")
+		return err
+	case *int: // at most 31 bits, so that it is one everywhere and no sum overflows
+		n, err := r.count(31)
+		*p = int(n)
+		return err
+	case *int64:
+		n, err := r.count(63)
+		*p = n
+		return err
+	case *jsontext.Value:
+		raw, err := r.whole()
+		*p = raw.Clone()
+		return err
+	case custom:
+		return p.read(r)
+	case encoding.TextUnmarshaler:
+		text, err := r.string()
+		if err == nil && text != nil {
+			err = p.UnmarshalText(text)
+		}
+		if _, ok := errors.AsType[*wrong](err); !ok && err != nil {
+			return must("be a string that the protocol allows")
+		}
+		return err
+	}
+	switch v := reflect.ValueOf(into).Elem(); v.Kind() { //nolint:exhaustive // there are no others
+	case reflect.Pointer:
+		if r.peek() == 'n' {
+			_, err := r.next()
+			return err
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		return r.value(v.Interface(), most)
+	case reflect.Slice:
+		return r.list(v, most)
+	default:
+		return r.object(into)
 	}
 }
 
-func setBool(_ *reader, v reflect.Value, token []byte) error {
-	v.SetBool(token[0] == 't')
-	return nil
+// plainly is the next token, which must begin with one of those bytes; nil for null, which is not given.
+func (r *reader) plainly(begins, what string) (jsontext.Value, error) {
+	token, err := r.next()
+	switch {
+	case err != nil || token[0] == 'n':
+		return nil, err
+	case strings.IndexByte(begins, token[0]) < 0:
+		return nil, must("be " + what)
+	}
+	return token, nil
 }
 
-// setCount sets a number of at most 31 bits where it is an int, so that it is one everywhere and no sum overflows.
-func setCount(_ *reader, v reflect.Value, token []byte) error {
-	bits := 31
-	if v.Kind() == reflect.Int64 {
-		bits = 63
+// string is what the next value says, until the next one is read; nil for null.
+func (r *reader) string() ([]byte, error) {
+	token, err := r.plainly(`"`, "a string")
+	if token == nil {
+		return nil, err
+	}
+	return r.unquote(token), nil
+}
+
+func (r *reader) count(bits int) (int64, error) {
+	const what = "a whole number that is not negative"
+	token, err := r.plainly("-0123456789", what)
+	if token == nil {
+		return 0, err
 	}
 	n, err := strconv.ParseUint(string(token), 10, bits)
 	if err != nil {
-		return must("be a whole number that is not negative")
+		return 0, must("be " + what)
 	}
-	v.SetInt(int64(n)) //nolint:gosec // it fits
-	return nil
+	return int64(n), nil //nolint:gosec // it fits
 }
 
-// setList reads the entries of a list. It is bounded while it is read: an empty object takes three bytes in a body and
+// list reads the entries of a list. It is bounded while it is read: an empty object takes three bytes in a body and
 // many more here.
-func setList(entry read, most int) set {
-	return func(r *reader, v reflect.Value, _ []byte) error {
-		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		for n := 0; r.peek() != ']'; n++ {
-			if n == most {
-				return must("have at most " + strconv.Itoa(most) + " entries")
-			}
-			v.Grow(1)
-			v.SetLen(n + 1)
-			if err := entry(r, v.Index(n)); err != nil {
-				return in(strconv.Itoa(n), err)
-			}
-		}
-		_, err := r.next()
+func (r *reader) list(v reflect.Value, most int) error {
+	if open, err := r.plainly("[", "an array"); open == nil {
 		return err
 	}
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	for n := 0; r.peek() != ']'; n++ {
+		if n == most {
+			return must("have at most " + strconv.Itoa(most) + " entries")
+		}
+		v.Grow(1)
+		v.SetLen(n + 1)
+		if err := r.value(v.Index(n).Addr().Interface(), MaxText); err != nil {
+			return in(strconv.Itoa(n), err)
+		}
+	}
+	_, err := r.next()
+	return err
 }
