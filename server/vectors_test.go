@@ -54,7 +54,7 @@ func TestTheDocumentedVectorsHold(t *testing.T) {
 			}
 		}
 		call, err := protocol.Decode([]byte(r.Body))
-		if call.Client = r.Client; err != nil || call.Tool != r.Tool || call.Digest().String() != r.Digest {
+		if call.Client = r.Client; err != nil || call.Tool != r.Tool || call.Digest() != r.Digest {
 			t.Errorf("%s: tool %s, digest %s, %v", r.Name, call.Tool, call.Digest(), err)
 		}
 	}

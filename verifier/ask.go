@@ -170,7 +170,7 @@ func lastWords(redactor *redact.Redactor, said []string) []string {
 // sum is what a question, a yes and a grant for exactly this call are bound to: the call's digest, and the directory in
 // which it starts.
 func sum(c *protocol.Call) string {
-	digest := c.Digest().String()
+	digest := c.Digest()
 	if c.Context.Directory == "" {
 		return digest
 	}
@@ -227,7 +227,7 @@ func (e *evaluation) edit() *denial {
 	if !e.call.Context.Edits || e.asked != "" {
 		return deny("edit", reasonFault)
 	}
-	e.asked = e.call.Digest().String()
+	e.asked = e.call.Digest()
 	e.become(e.ruling.Edited)
 	if subtle.ConstantTimeCompare([]byte(sum(e.call)), []byte(e.ruling.EditedDigest)) != 1 { // not what they saw
 		return deny("edit", reasonFault)

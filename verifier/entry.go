@@ -40,7 +40,7 @@ func (e *evaluation) entry(ctx context.Context) record.Entry {
 			out.RaisedTo, out.Source = e.after.String(), e.plan.Source
 		}
 		if e.ask != nil {
-			out.Digest = c.Digest().String()
+			out.Digest = c.Digest()
 		}
 		if e.verdict.LogContext {
 			e.logContext(ctx)
@@ -95,7 +95,7 @@ func (j *judged) logContext(ctx context.Context) {
 	}
 	j.v.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", j.terms.request(j.call),
 		"session", j.start.conversation.Ref(), "tool", j.call.Tool, "params", string(j.shown().Params),
-		"digest", j.call.Digest().String(), "level", j.view.Level.String(), "user", said)
+		"digest", j.call.Digest(), "level", j.view.Level.String(), "user", said)
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny is recorded, so the params are left out,

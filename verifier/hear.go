@@ -346,12 +346,12 @@ func (h *event) result(t *store.Tx) (secret string) {
 		h.source, h.changed = ranOtherwiseSource, append(h.changed, ranOtherwise)
 		h.first = !slices.ContainsFunc(t.C.Causes, func(c store.Cause) bool { return c.What == ranOtherwiseSource })
 	}
-	if r.Secret || r.Text != "" && h.terms.Redactor.Bears(r.Text) {
+	if r.Secret || r.Result.Text != "" && h.terms.Redactor.Bears(r.Result.Text) {
 		secret = returnedSecret
 	}
 	prints := r.Seen
-	if keys := h.terms.keys(h.call.Client); len(prints) == 0 && r.Text != "" && len(keys) > 0 {
-		prints = keys[0].Extract(r.Text)
+	if keys := h.terms.keys(h.call.Client); len(prints) == 0 && r.Result.Text != "" && len(keys) > 0 {
+		prints = keys[0].Extract(r.Result.Text)
 	}
 	holds := secret != "" || rules.KeepsSecrets(r.Origin) || reads != ""
 	h.bring(lineage.Source{Tool: tool, Origin: r.Origin, Secret: holds}, h.raise, prints)
@@ -386,11 +386,11 @@ func (h *event) answer() protocol.Answer {
 		h.offer(&a)
 		h.warn(&a)
 		h.part(record.Part{
-			What: record.PartAsked, Iteration: h.Iteration, Hash: string(h.Messages), Model: h.Model,
+			What: record.PartAsked, Iteration: h.Iteration, Hash: string(h.Messages.Hash), Model: h.Model,
 		})
 	case protocol.AfterLLMCall:
 		h.part(record.Part{
-			What: record.PartAnswered, Model: h.Model, DurationMs: h.LatencyMs, Tokens: h.Tokens.Total,
+			What: record.PartAnswered, Model: h.Model, DurationMs: h.LatencyMs, Tokens: h.Usage.All(),
 		})
 		h.want(&a)
 	case protocol.BeforeResponseEmit:

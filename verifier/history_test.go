@@ -93,7 +93,7 @@ func (h *history) call(rt *rapid.T) {
 	wg.Wait()
 	for i, ref := range refs {
 		if ref != "" {
-			h.open[ref] = asked{calls[i].Digest().String(), where(calls[i]), calls[i].Context.RunID, calls[i].Tool}
+			h.open[ref] = asked{calls[i].Digest(), where(calls[i]), calls[i].Context.RunID, calls[i].Tool}
 		}
 	}
 	h.look(len(calls) == 1)

@@ -89,16 +89,6 @@ func (p *params) read(r *reader) (err error) {
 	return nil
 }
 
-// question is the name of one, as the answer to a call had it.
-type question string
-
-func (q *question) UnmarshalText(text []byte) error {
-	if *q = question(text); len(*q) > 256 {
-		return must("be at most 256 bytes")
-	}
-	return nil
-}
-
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is left empty: the body has no say in who
 // signed it.
 func Decode(text []byte) (Call, error) {
@@ -144,16 +134,13 @@ func DecodeText(text []byte, most int) (Call, string, error) {
 }
 
 // DecodeQuestions reads a body of at most so many bytes that has a list of questions in place of a tool.
-func DecodeQuestions(text []byte, most int) (c Call, questions []string, err error) {
+func DecodeQuestions(text []byte, most int) (Call, []string, error) {
 	var b struct {
 		message
-		Questions []question `json:"questions" need:"always" max:"32"`
+		Questions []string `json:"questions" need:"always" max:"32"`
 	}
-	c, err = decode(text, most, "", &b, &b.message)
-	for _, q := range b.Questions {
-		questions = append(questions, string(q))
-	}
-	return c, questions, err
+	c, err := decode(text, most, "", &b, &b.message)
+	return c, b.Questions, err
 }
 
 // decode reads a body, and makes a call without a tool of what every body has.

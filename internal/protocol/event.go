@@ -29,9 +29,6 @@ const (
 	SaysHello          Name = "hello"
 )
 
-// Known reports whether there is such an event.
-func (n Name) Known() bool { return n == BeforeToolCall || events[n] != nil }
-
 // MayBlock reports whether the runtime waits for leave to go on.
 func (n Name) MayBlock() bool {
 	return n == LoopIterationStart || n == BeforeLLMCall || n == AfterLLMCall || n == BeforeResponseEmit
@@ -64,11 +61,8 @@ type Loop struct {
 	LatencyMs    int64     `json:"latencyMs"`
 	Wanted       []Wanted  `json:"toolCalls" max:"256" need:"after_llm_call"` // the calls that the model wants to make
 	Tools        []Offered `json:"tools" need:"before_llm_call"`              // those that the model is offered
-	Conversation anything  `json:"messages"`
-	Usage        usage     `json:"tokenUsage"`
-
-	Messages Hash   `json:"-"` // of all of them as they stand in the body
-	Tokens   Tokens `json:"-"`
+	Messages     anything  `json:"messages"`
+	Usage        Usage     `json:"tokenUsage"`
 }
 
 // Source is one thing that the model's context was made of.
@@ -141,12 +135,22 @@ func (w *Wanted) read(r *reader) error {
 	return nil
 }
 
-// Tokens are what a call of the model took, as far as the runtime says.
-type Tokens struct {
-	Input  int64
-	Output int64
-	Cached int64 // read from a cache, or written to one
-	Total  int64 // all of it: what the runtime says, or the sum
+// Usage is what a call of the model took, in tokens, as far as the runtime says.
+type Usage struct {
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cacheRead"`
+	CacheWrite int `json:"cacheWrite"`
+	Total      int `json:"total"`
+}
+
+// All is what the runtime says that it took in all, or the sum.
+func (u *Usage) All() int64 {
+	sum := int64(u.Input) + int64(u.Output)
+	if u.Total == 0 {
+		sum += int64(u.CacheRead) + int64(u.CacheWrite)
+	}
+	return max(int64(u.Total), sum)
 }
 
 // Returned is what a tool returned.
@@ -159,13 +163,11 @@ type Returned struct {
 	Marked     bool         `json:"marked"`          // the runtime itself marks it as outside content
 	Secret     bool         `json:"secret"`          // the runtime has found a secret in it
 	Changed    bool         `json:"changed"`         // what ran is something else than was judged, the runtime says
-	Job        string       `json:"jobId"`           // the scheduled job that it has made or changed, the runtime says
 	Child      string       `json:"childSessionKey"` // the session that it has started, the runtime says
 	DurationMs int64        `json:"durationMs"`
 	Size       int64        `json:"size"`
 	Seen       Fingerprints `json:"fingerprints"`
 	Hash       Hash         `json:"contentHash"` // that of the result, where it was sent
-	Text       string       `json:"-"`           // empty unless it was sent
 	Result     anything     `json:"result"`
 }
 

@@ -95,7 +95,7 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if e.Call.Context.RunID != "run-1" || e.Call.RequestID != "r-1" || e.Call.Tool != "" ||
-		e.Messages != protocol.HashOf("[1]") {
+		e.Messages.Hash != protocol.HashOf("[1]") {
 		t.Errorf("%+v", e)
 	}
 	r := decode(
@@ -122,16 +122,13 @@ func TestWhatIsSaidIsRead(t *testing.T) {
 }
 
 func TestTokensAreReadAndAddedUp(t *testing.T) {
-	for usage, want := range map[string]protocol.Tokens{
-		`{}`:                      {},
-		`{"input":10,"output":5}`: {Input: 10, Output: 5, Total: 15},
-		`{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":0.1}`: {Input: 10, Output: 5, Cached: 4, Total: 19},
-		`{"input":10,"cacheRead":8,"total":12}`:                           {Input: 10, Cached: 8, Total: 12},
-		`{"total":7,"input":null}`:                                        {Total: 7},
+	for usage, want := range map[string]int64{
+		`{}`: 0, `{"input":10,"output":5}`: 15, `{"input":10,"output":5,"cacheRead":3,"cacheWrite":1,"cost":0.1}`: 19,
+		`{"input":10,"cacheRead":8,"total":12}`: 12, `{"total":7,"input":null}`: 7,
 	} {
 		e := decode(t, protocol.AfterLLMCall, `{"toolCalls":[],"latencyMs":3,"tokenUsage":`+usage+`}`)
-		if e.Tokens != want || e.LatencyMs != 3 {
-			t.Errorf("%s: %+v, want %+v", usage, e.Tokens, want)
+		if got := e.Usage.All(); got != want || e.LatencyMs != 3 {
+			t.Errorf("%s: %d, want %d", usage, got, want)
 		}
 	}
 }

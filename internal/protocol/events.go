@@ -71,11 +71,6 @@ func (e *Event) read(r *reader) error {
 	return r.object(events[e.Name](e))
 }
 
-func (l *Loop) check() error {
-	l.Messages, l.Tokens = l.Conversation.Hash, l.Usage.tokens()
-	return nil
-}
-
 func (s *Source) check() error {
 	if s.Tool = Canonical(s.Sent); s.Tool == "" && s.Sent != "" {
 		return &wrong{"tool", "must not be empty"}
@@ -92,7 +87,7 @@ func (o *Offered) check() error {
 
 func (t *Returned) check() error {
 	if t.Result.Hash != "" { // counts before a hash that the runtime made
-		t.Hash, t.Text = t.Result.Hash, t.Result.Text
+		t.Hash = t.Result.Hash
 	}
 	if t.Tool = Canonical(t.Sent); t.Tool == "" {
 		return &wrong{"toolName", "must not be empty"}
@@ -137,21 +132,4 @@ func (c *caution) read(r *reader) error {
 		*c = string(said.OpenClaw.Caution) == "true"
 	}
 	return err
-}
-
-// usage is what a call of the model took.
-type usage struct {
-	Input      int `json:"input"`
-	Output     int `json:"output"`
-	CacheRead  int `json:"cacheRead"`
-	CacheWrite int `json:"cacheWrite"`
-	Total      int `json:"total"`
-}
-
-func (u *usage) tokens() Tokens {
-	t := Tokens{Input: int64(u.Input), Output: int64(u.Output), Cached: int64(u.CacheRead) + int64(u.CacheWrite)}
-	if t.Total = max(int64(u.Total), t.Input+t.Output); u.Total == 0 {
-		t.Total += t.Cached
-	}
-	return t
 }

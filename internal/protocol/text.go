@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Hash is "sha256:" and 64 hex digits, or empty.
@@ -15,10 +13,8 @@ type Hash string
 const hashPrefix = "sha256:"
 
 // HashOf is the hash of a text.
-func HashOf(text string) Hash { return hashOf([]byte(text)) }
-
-func hashOf(b []byte) Hash {
-	sum := sha256.Sum256(b)
+func HashOf[T ~string | ~[]byte](text T) Hash {
+	sum := sha256.Sum256([]byte(text))
 	return Hash(hashPrefix + hex.EncodeToString(sum[:]))
 }
 
@@ -40,24 +36,20 @@ type Text struct {
 
 // UnmarshalText reads a text and hashes it.
 func (t *Text) UnmarshalText(text []byte) error {
-	*t = Text{hashOf(text), string(text)}
+	*t = Text{HashOf(text), string(text)}
 	return nil
 }
 
-// anything is the hash of a string's text, with the text, or of anything else as it was sent.
+// anything is a string's text, or the hash alone of anything else as it was sent.
 type anything Text
 
 func (a *anything) read(r *reader) error {
-	raw, err := r.whole()
-	switch raw.Kind() {
-	case jsontext.KindInvalid, jsontext.KindNull:
-	case jsontext.KindString:
-		text, err := jsontext.AppendUnquote(nil, raw)
-		*a = anything{hashOf(text), string(text)}
-		return err
-	default:
-		a.Hash = hashOf(raw)
+	switch r.peek() {
+	case '"', 'n':
+		return r.value((*Text)(a), 0)
 	}
+	raw, err := r.whole()
+	a.Hash = HashOf(raw)
 	return err
 }
 
