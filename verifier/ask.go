@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -31,32 +30,23 @@ func (e *evaluation) askPeople(ctx context.Context) *denial {
 		}
 	}
 	waited := time.Since(e.began)
-	e.held = true
 	ruling, err := e.v.o.Desk.Ask(ctx, &approval.Request{
 		Ask: *e.ask, ID: e.call.RequestID, Hold: max(0, hold-waited), Waited: waited, Whole: e.call.Params,
 		Edit: e.editor(),
 	})
-	e.heard(ruling)
+	e.held, e.ruling = true, ruling
 	switch {
 	case err != nil:
-		return blockedElse(e.ask, e.ref(), e.v.fault(ctx, "ask", err))
+		return e.unheard(e.v.fault(ctx, "ask", err))
 	case !ruling.Yes:
 		if ruling.Denied && ruling.ByPerson && e.verdict.AtCap {
 			e.v.runs.of(e.call, func(n *run) { n.stopped = true })
 		}
-		return blockedElse(e.ask, e.ref(), e.ruledOut())
+		return e.unheard(e.ruledOut())
 	case ruling.Edited != nil:
 		return e.edit()
 	}
 	return nil
-}
-
-// heard keeps what people said, for the record and the answer.
-func (e *evaluation) heard(r approval.Ruling) {
-	if r.Waited == 0 {
-		r.Waited = e.ruling.Waited
-	}
-	e.ruling = r
 }
 
 // hold is how long the caller can wait for a person.
@@ -101,11 +91,11 @@ func (j *judged) question() *approval.Ask {
 		a.Same, a.Goes = like.String(), like.Where()
 	}
 	switch {
-	case a.Agent == "":
 	case a.Same != "":
 		a.Always = "same " + like.In(c.Context.Directory)
 	default:
-		a.Always = "exact " + sumAnywhere(c)
+		anywhere := protocol.Context{Directory: c.Context.Directory}
+		a.Always = "exact " + sum(&protocol.Call{Tool: c.Tool, Params: c.Params, Context: anywhere})
 	}
 	return a
 }
@@ -178,22 +168,13 @@ func sum(c *protocol.Call) string {
 	return hex.EncodeToString(bound[:])
 }
 
-// sumAnywhere is what tells the call from others in any conversation: its arguments, and the directory.
-func sumAnywhere(c *protocol.Call) string {
-	sum := sha256.New()
-	for _, part := range []string{c.Tool, string(c.Params), c.Context.Directory} {
-		fmt.Fprintf(sum, "%d:%s", len(part), part) //nolint:errcheck // a hash never fails
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
 // A person may allow a call with other arguments than were asked about. From then on the evaluation is about that call:
 // it is planned and judged anew, and what is committed, recorded and answered is that one. It passes only by that
 // person's yes, and never where the policy restricts it.
 
-// become makes it a call with other params. What was found out about the params before is forgotten.
+// become makes it a call with other params. What the auditor thought of those before is forgotten.
 func (p *planned) become(params jsontext.Value) {
-	p.call, p.params, p.opinion = p.call.With(params), redact.Result{}, nil
+	p.call, p.opinion = p.call.With(params), nil
 	p.makePlan()
 }
 
@@ -202,9 +183,10 @@ func (j *judged) editor() approval.Editor {
 	if !j.call.Context.Edits || j.asked != "" || j.plan.Class() == "wrapper" {
 		return nil
 	}
-	snapshot := *j // the evaluation goes on when people answer
+	asked, at := *j.planned, *j // the evaluation goes on when people answer
 	return func(_ context.Context, params jsontext.Value) (*approval.Ask, error) {
-		j := snapshot
+		changed, j := asked, at
+		j.planned = &changed
 		j.terms = j.v.o.Terms() // people may have taken minutes
 		j.become(params)
 		j.plan.Initiator, j.plan.Birth = j.start.Initiator, j.start.birth

@@ -96,21 +96,21 @@ func (j *judged) audit(ctx context.Context) {
 	}
 }
 
-// blockedElse is why a call is denied that the auditor stopped and no person has allowed: with what the owner reads
-// below the agent's answer, and what the agent reads. It says that the call doesn't match only where the auditor has
-// looked.
-func blockedElse(ask *approval.Ask, ref string, no *denial) *denial {
-	if ask.Blocked == "" || !slices.Contains([]string{"unanswered", "nobody", "full", "exhausted"}, no.kind) {
+// unheard is why a call is denied that no person has allowed. Where the auditor stopped it and no person was reached, it
+// says that, to the agent and to the owner below the agent's answer: that the call doesn't match the request only where
+// the auditor has looked.
+func (e *evaluation) unheard(no *denial) *denial {
+	if e.ask.Blocked == "" || !slices.Contains([]string{"unanswered", "nobody", "full", "exhausted"}, no.kind) {
 		return no
 	}
-	footer := "Caution: blocked an action (" + ask.Blocked + ") "
-	if ask.Unheard {
+	ref, footer := "(ref "+e.ref()+")", "Caution: blocked an action ("+e.ask.Blocked+") "
+	if e.opinion != nil && e.opinion.Verdict == auditor.NoAnswer {
 		return &denial{"auditor-silent", "This call needs a check first, and the check gave no answer, so it was " +
-			"blocked (ref " + ref + "). Try again later, or go on without it.",
-			footer + "because the auditor gave no answer (ref " + ref + ")"}
+			"blocked " + ref + ". Try again later, or go on without it.",
+			footer + "because the auditor gave no answer " + ref}
 	}
-	return &denial{byAuditor, "This does not match what the user asked for, and was blocked (ref " + ref +
-		"). Go on without it.", footer + "that did not match your request (ref " + ref + ")"}
+	return &denial{byAuditor, "This does not match what the user asked for, and was blocked " + ref +
+		". Go on without it.", footer + "that did not match your request " + ref}
 }
 
 // plainAction is a word that can stand in a sentence.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/approval"
@@ -38,7 +37,8 @@ type planned struct {
 	v      *Verifier
 	terms  *Terms
 	call   *protocol.Call
-	notice bool // the runtime doesn't ask about it
+	id     string // see [requestID]
+	notice bool   // the runtime doesn't ask about it
 	began  time.Time
 	asked  string // the digest of the call before a person changed it; empty: nobody did
 
@@ -54,7 +54,7 @@ type planned struct {
 
 // judged is a call on its conversation, as that was when it was last looked at.
 type judged struct {
-	planned
+	*planned
 	start   start
 	view    policy.View
 	sources []string       // the tools whose results need caution
@@ -106,21 +106,20 @@ func (e *evaluation) decide(ctx context.Context) Decision {
 	return Decision{Allow: true, Ref: e.ruling.Ref, Params: changed}
 }
 
-// makePlan asks the policy about the call.
+// makePlan asks the policy about the call. What was found out under other terms is forgotten.
 func (p *planned) makePlan() {
 	plan := p.terms.Policy.Plan
 	if p.notice {
 		plan = p.terms.Policy.Notice
 	}
-	p.plan = plan(p.call)
+	p.plan, p.params = plan(p.call), redact.Result{}
 	p.starter, p.birth = p.plan.Initiator, p.plan.Birth
 	p.hide()
-	var known run
 	if p.plan.Counts() {
-		known = p.v.runs.of(p.call, func(*run) {})
+		known := p.v.runs.of(p.call, nil)
+		p.stopped = known.stopped
+		p.plan.Loop(known.yeses, known.stopped)
 	}
-	p.stopped = known.stopped
-	p.plan.Loop(known.yeses, known.stopped)
 }
 
 // seek looks for what lets the call pass until the store has committed an allow. It returns why it can't pass.
@@ -150,9 +149,9 @@ func (e *evaluation) seek(ctx context.Context) *denial {
 // judge decides the call on the conversation that the commit rests on. It runs again where another was first, so it
 // begins anew each time. An allow is committed with all that it changes, a deny with the request; a call that needs
 // someone's consent changes nothing but what the start of its run brings in.
-func (e *evaluation) judge(t *store.Tx) error {
+func (e *evaluation) judge(t *store.Tx) (err error) {
 	e.judged, e.outcome = judged{planned: e.planned}, outcome{}
-	before := t.Request(requestID(e.call))
+	before := t.Request(e.id)
 	if before != nil && before.Body != e.call.Body {
 		e.no = deny("conflict", reasonConflict)
 		return nil
@@ -167,28 +166,23 @@ func (e *evaluation) judge(t *store.Tx) error {
 		e.no = restricted(&e.verdict, e.ref())
 	case e.replay && (!before.Allow || before.By == byEdit): // what a person made of an edited call isn't kept
 		e.no = deny("repeated", reasonRepeated)
-	case e.replay:
-		if e.by = byReplay; e.verdict.Mode == taint.Allow {
-			e.by = e.verdict.Rule
-		}
-		return nil
+	case !e.replay:
+		err = e.consented(t)
+	case e.verdict.Mode == taint.Allow:
+		e.by = e.verdict.Rule
 	default:
-		if err := e.consented(t); err != nil {
-			return err
-		}
+		e.by = byReplay
 	}
 	switch {
-	case e.no != nil && !e.replay:
-		e.deny(t)
+	case err != nil || e.replay:
+	case e.no != nil:
+		e.keep(t, denied)
 	case e.by != "":
 		e.allow(t)
-	case e.no == nil:
-		r := e.request("")
-		r.Waits = true
-		t.Decide(r)
-		e.note(t, waiting, true)
+	default:
+		e.keep(t, waiting)
 	}
-	return nil
+	return err
 }
 
 // meet says what the conversation is worth to this call, after what the start of its run brings in.
@@ -248,16 +242,16 @@ func (e *evaluation) claim(t *store.Tx) error {
 		heard = &e.ruling
 	}
 	ruling, yes, err := e.v.o.Desk.Claim(t, e.ask, e.call.RequestID, heard)
-	switch {
-	case err != nil:
-	case yes:
-		e.heard(ruling)
+	if err != nil || !yes && !ruling.Denied && !ruling.Late && !e.held {
+		return err
+	}
+	ruling.Waited = e.ruling.Waited
+	if e.ruling = ruling; yes {
 		e.by = byPerson
-	case ruling.Denied || ruling.Late || e.held:
-		e.heard(ruling)
+	} else {
 		e.no = e.ruledOut()
 	}
-	return err
+	return nil
 }
 
 // allow writes all that the allow changes: what the call brings in, what it carries to other conversations, what it may
@@ -279,22 +273,7 @@ func (e *evaluation) allow(t *store.Tx) {
 	if run != "" && raise >= taint.Shared && source != "" { // it comes from beyond the owner's machine
 		c.AddFooter(run, "Informed by "+source+" ("+raise.String()+").")
 	}
-	e.note(t, released, e.held)
-	r := e.request(e.by)
-	if r.Allow = true; e.asked != "" {
-		r.By = byEdit
-	}
-	t.Decide(r)
-}
-
-// deny keeps the request as denied.
-func (e *evaluation) deny(t *store.Tx) {
-	if e.ruling.Denied && e.ruling.ByPerson {
-		e.note(t, denied, true)
-	}
-	r := e.request(e.by)
-	r.Denied = true
-	t.Decide(r)
+	e.keep(t, released)
 }
 
 // writesUnseen reports whether the call may write what no person has seen: in a conversation in which others than the
@@ -313,8 +292,19 @@ func (j *judged) writesUnseen(byPerson, shownWhole bool) bool {
 // requestID names a request of a conversation: in another one it is another request.
 func requestID(c *protocol.Call) string { return c.Context.SessionKey + "\n" + c.RequestID }
 
-func (p *planned) request(by string) store.Request {
-	return store.Request{ID: requestID(p.call), Body: p.call.Body, By: by, Keep: p.terms.Keep}
+// keep keeps what became of the request, for a client that asks again, and of its call, for the event of its result.
+func (e *evaluation) keep(t *store.Tx, state string) {
+	r := store.Request{
+		ID: e.id, Body: e.call.Body, Allow: state == released, Denied: state == denied, Waits: state == waiting,
+		By: e.by, Keep: e.terms.Keep,
+	}
+	if r.Allow && e.asked != "" {
+		r.By = byEdit
+	}
+	t.Decide(r)
+	if !r.Denied || e.ruling.Denied && e.ruling.ByPerson {
+		e.note(t, state)
+	}
 }
 
 // consent asks who can let the call pass: the auditor first, then people. It returns nil where the call is to be judged
@@ -336,13 +326,13 @@ func (e *evaluation) keepDenied(ctx context.Context, no *denial) {
 		return
 	}
 	err := e.v.o.Store.Update(context.WithoutCancel(ctx), nameOf(e.call), func(t *store.Tx) error {
-		if r := t.Request(requestID(e.call)); r != nil && (r.Allow || r.Denied) {
+		if r := t.Request(e.id); r != nil && (r.Allow || r.Denied) {
 			return nil
 		}
 		if no.footer != "" {
 			t.C.AddFooter(e.call.Context.RunID, no.footer)
 		}
-		e.deny(t)
+		e.keep(t, denied)
 		return nil
 	})
 	if err != nil { // the same request may be asked again
@@ -352,16 +342,7 @@ func (e *evaluation) keepDenied(ctx context.Context, no *denial) {
 
 // record writes the decision down, and reports it: an allow where no is nil. No record, no allow.
 func (e *evaluation) record(ctx context.Context, no *denial) error {
-	entry := e.entry(ctx)
-	if no == nil {
-		entry.Decision = record.Allow
-	} else {
-		entry.Decision, entry.By, entry.Error, entry.Reason = record.Deny, "", no.kind, clip(no.reason, maxReason)
-		if strings.Contains(no.reason, e.ref()) {
-			entry.Ref = e.ref()
-		}
-	}
-	e.partOf(&entry)
+	entry := e.entry(ctx, no)
 	err := e.v.o.Record.Append(entry)
 	if err != nil {
 		e.v.o.Log.ErrorContext(ctx, "a decision could not be recorded, so it is a deny", "request",

@@ -15,15 +15,20 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// entry is the record of a decision, but for what was decided.
-func (e *evaluation) entry(ctx context.Context) record.Entry {
-	c, x := e.call, &e.call.Context
-	out := record.Entry{
-		Kind: record.KindDecision, RequestID: c.RequestID, Client: c.Client, Agent: c.Agent(), Tool: c.Tool,
-		Session: x.SessionKey, SessionID: x.SessionID, Run: x.RunID, Ref: e.ruling.Ref, Card: e.ruling.Card,
-		WaitedMs: e.ruling.Waited.Milliseconds(), By: e.by, Replay: e.replay, Asked: e.asked,
-		People: peopleOf(e.ruling.Votes),
+// about begins an entry about a call, or about what happened in its run.
+func about(c *protocol.Call, kind record.Kind) record.Entry {
+	return record.Entry{
+		Kind: kind, RequestID: c.RequestID, Client: c.Client, Agent: c.Agent(), Session: c.Context.SessionKey,
+		SessionID: c.Context.SessionID, Run: c.Context.RunID,
 	}
+}
+
+// entry is the record of a decision: an allow where no is nil.
+func (e *evaluation) entry(ctx context.Context, no *denial) record.Entry {
+	c, out := e.call, about(e.call, record.KindDecision)
+	out.Tool, out.Ref, out.Card, out.People = c.Tool, e.ruling.Ref, e.ruling.Card, peopleOf(e.ruling.Votes)
+	out.Decision, out.By, out.Replay, out.Asked = record.Allow, e.by, e.replay, e.asked
+	out.WaitedMs = e.ruling.Waited.Milliseconds()
 	if c.Sent != c.Tool {
 		out.Sent = c.Sent
 	}
@@ -68,6 +73,13 @@ func (e *evaluation) entry(ctx context.Context) record.Entry {
 			out.People = append(out.People, record.Person{Name: name, Says: says})
 		}
 	}
+	if no != nil {
+		out.Decision, out.By, out.Error, out.Reason = record.Deny, "", no.kind, clip(no.reason, maxReason)
+		if strings.Contains(no.reason, e.ref()) {
+			out.Ref = e.ref()
+		}
+	}
+	e.partOf(&out)
 	return out
 }
 
@@ -77,9 +89,9 @@ func peopleOf(votes []approval.Vote) (out []record.Person) {
 		p := record.Person{Name: vote.Person, Via: vote.Via, At: vote.At, Says: "deny"}
 		if vote.Allow {
 			p.Says = "allow " + vote.Scope.String()
-			if vote.Edited != "" {
-				p.Says += " with other arguments"
-			}
+		}
+		if vote.Edited != "" {
+			p.Says += " with other arguments"
 		}
 		out = append(out, p)
 	}
@@ -120,16 +132,16 @@ const (
 	denied   = "denied"  // a person said no
 )
 
-// note keeps the outcome of a call beside its request, where the arguments make what it brings in better or worse than
+// note keeps what became of a call beside its request, where the arguments make what it brings in better or worse than
 // what its tool otherwise returns, or where it was not simply allowed. What is not kept counts as what the tool
 // returns.
-func (p *planned) note(t *store.Tx, state string, held bool) {
-	c := p.call
-	usual := state == released && !held && p.plan.Secret == "" && !p.plan.ByArguments()
+func (e *evaluation) note(t *store.Tx, state string) {
+	c, p := e.call, &e.plan
+	usual := state == released && !e.held && p.Secret == "" && !p.ByArguments()
 	if !usual && c.Context.ToolCallID != "" && c.Context.SessionKey != "" {
 		t.Decide(store.Request{
 			ID: outcomeID(c, c.Context.ToolCallID, c.Tool), Waits: state == waiting,
-			By: state + " " + p.plan.Raise.String() + " " + p.plan.Secret, Keep: p.terms.Keep,
+			By: state + " " + p.Raise.String() + " " + p.Secret, Keep: e.terms.Keep,
 		})
 	}
 }
@@ -143,9 +155,6 @@ func outcomeID(c *protocol.Call, id, tool string) string {
 // without a state, nothing is known of it.
 func outcomeOf(t *store.Tx, e *protocol.Event) (state string, level taint.Level, reads string) {
 	r := &e.Returned
-	if r.ToolCallID == "" || e.Call.Context.SessionKey == "" {
-		return "", 0, ""
-	}
 	kept := t.Request(outcomeID(&e.Call, r.ToolCallID, r.Tool))
 	if kept == nil {
 		return "", 0, ""

@@ -55,35 +55,27 @@ func (p *planned) redacted(r *redact.Redactor) redact.Result {
 }
 
 // hide hides what the plan quotes of the call: that is kept, and shown on cards. It also says whether the call bears a
-// secret, where that matters.
+// secret, where that matters. What is made of clean params and the name of a known tool is clean: most calls need no
+// more than that one look.
 func (p *planned) hide() {
-	pl := &p.plan
-	if pl.Source != "" {
-		p.hideSource()
-	}
-	if pl.Leaves || pl.Effect != command.Anything {
+	pl, shown := &p.plan, p.shown()
+	found, sent := shown.Hidden() > 0, p.call.Sent
+	if p.bears = false; found && (pl.Leaves || pl.Effect != command.Anything) {
 		values, err := p.call.Values()
-		p.bears = err != nil || p.terms.Redactor.BearsIn(values) || p.shown().PreRedacted()
+		p.bears = err != nil || shown.PreRedacted() || p.terms.Redactor.BearsIn(values)
 	}
-	if pl.Line != nil || pl.Secret != "" || pl.Gives != "" {
-		p.terms.Redactor.Lines(&pl.Secret, &pl.Gives)
-		if shown := p.shown(); shown.Hidden() > 0 {
-			pl.Unquote(strings.ToLower(string(shown.Params)))
-		}
+	if !found && pl.Secret == "" && pl.Gives == "" && pl.Class() != "unknown" {
+		return
 	}
-}
-
-// hideSource hides what a source must not be called: it is made of the tool's name and a word of the params. If
-// something in these is hidden, that word must be among what is not.
-func (p *planned) hideSource() {
-	tool, word, _ := strings.Cut(p.plan.Source, " ")
-	shown := p.shown()
-	if shown.Hidden() > 0 && !strings.Contains(strings.ToLower(string(shown.Params)), strings.ToLower(word)) {
-		p.plan.Source = tool
+	text := strings.ToLower(string(shown.Params))
+	if tool, word, _ := strings.Cut(pl.Source, " "); found && !strings.Contains(text, strings.ToLower(word)) {
+		pl.Source = tool // the word may be what is hidden
 	}
-	sent := p.call.Sent
-	p.terms.Redactor.Lines(&p.plan.Source, &sent)
-	if sent != p.call.Sent { // the tool's name is the same in small letters
-		p.plan.Source = sent
+	p.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives, &sent)
+	if sent != p.call.Sent && pl.Source != "" { // the tool's name is the same in small letters
+		pl.Source = sent
+	}
+	if found {
+		pl.Unquote(text)
 	}
 }

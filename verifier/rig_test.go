@@ -168,11 +168,7 @@ func (l *lab) start(t testing.TB, edit func(*verifier.Options)) *process {
 	if edit != nil {
 		edit(&o)
 	}
-	v, err := verifier.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{s, desk, v}
+	p := &process{s, desk, verifier.New(o)}
 	t.Cleanup(p.end)
 	return p
 }

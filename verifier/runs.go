@@ -26,25 +26,25 @@ const mostRunsKnown = 1000
 
 // of changes what is known of a call's run, and gives it. A call that names no run belongs to none.
 func (r *runs) of(c *protocol.Call, change func(*run)) run {
-	if c.Context.RunID == "" {
-		one := run{}
-		change(&one)
-		return one
-	}
-	k := runKey{c.Client, c.Context.SessionKey, c.Context.RunID}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	one := r.known[k]
-	if one == nil {
-		if one = r.older[k]; one == nil {
-			one = &run{}
+	one := &run{}
+	if k := (runKey{c.Client, c.Context.SessionKey, c.Context.RunID}); k.run != "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if known := r.known[k]; known != nil {
+			one = known
+		} else {
+			if known = r.older[k]; known != nil {
+				one = known
+			}
+			if r.known == nil || len(r.known) >= mostRunsKnown {
+				r.older, r.known = r.known, map[runKey]*run{}
+			}
+			r.known[k] = one
 		}
-		if r.known == nil || len(r.known) >= mostRunsKnown {
-			r.older, r.known = r.known, map[runKey]*run{}
-		}
-		r.known[k] = one
 	}
-	change(one)
+	if change != nil {
+		change(one)
+	}
 	return *one
 }
 

@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -42,18 +43,18 @@ func (r *Runtime) Says(now time.Time) (good, fault string) {
 	return good, ""
 }
 
-// runtimes are those that have said hello to this process.
+// runtimes are those that have said hello to this process, by client and name.
 type runtimes struct {
 	mu  sync.Mutex
-	all []Runtime
+	all map[[2]string]Runtime
 }
 
 // Runtimes are those that have said hello to this process, by client and name.
 func (v *Verifier) Runtimes() []Runtime {
 	v.runtimes.mu.Lock()
 	defer v.runtimes.mu.Unlock()
-	return slices.SortedFunc(slices.Values(v.runtimes.all), func(a, b Runtime) int {
-		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Name, b.Name), b.Last.Compare(a.Last))
+	return slices.SortedFunc(maps.Values(v.runtimes.all), func(a, b Runtime) int {
+		return cmp.Or(cmp.Compare(a.Client, b.Client), cmp.Compare(a.Name, b.Name))
 	})
 }
 
@@ -61,14 +62,15 @@ func (v *Verifier) Runtimes() []Runtime {
 func (s *runtimes) greet(e *protocol.Event, t *Terms) protocol.Answer {
 	r := Runtime{Client: e.Call.Client, Hello: e.Hello, Last: time.Now()}
 	t.Redactor.Lines(&r.Name, &r.Version, &r.Instance, &r.FailMode, &r.Scope)
+	key := [2]string{r.Client, strings.ToLower(r.Name)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = slices.DeleteFunc(s.all, func(o Runtime) bool {
-		return o.Client == r.Client && strings.EqualFold(o.Name, r.Name)
-	})
-	if len(s.all) >= mostRuntimes {
+	if _, known := s.all[key]; !known && len(s.all) >= mostRuntimes {
 		return Refused(e.Name, "Too many runtimes have said hello.")
 	}
-	s.all = append(s.all, r)
+	if s.all == nil {
+		s.all = map[[2]string]Runtime{}
+	}
+	s.all[key] = r
 	return protocol.Answer{Accepted: true}
 }

@@ -13,7 +13,6 @@ package verifier
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -91,15 +90,9 @@ type Verifier struct {
 }
 
 // New makes a Verifier.
-func New(o Options) (*Verifier, error) {
-	if o.Terms == nil || o.Store == nil || o.Record == nil || o.Desk == nil || o.Visible == nil {
-		return nil, errors.New("verifier: terms, store, record, desk and visible are all needed")
-	}
-	if len(o.Key) < 32 {
-		return nil, errors.New("verifier: the server key must be at least 32 bytes")
-	}
+func New(o Options) *Verifier {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Verifier{o: o}, nil
+	return &Verifier{o: o}
 }
 
 // Decision is the answer to a call. The zero Decision denies.
@@ -139,7 +132,7 @@ func (v *Verifier) within(
 	ctx context.Context, c *protocol.Call, notice bool, answer func(*evaluation, context.Context) Decision,
 ) (d Decision) {
 	e := &evaluation{}
-	e.planned = planned{v: v, call: c, notice: notice, began: time.Now()}
+	e.planned = &planned{v: v, call: c, notice: notice, began: time.Now()}
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", text.Panic(p))
@@ -148,5 +141,6 @@ func (v *Verifier) within(
 	}()
 	e.terms = v.o.Terms()
 	c.Context.HideKeys(func(sent string) string { return v.key(e.terms, sent) })
+	e.id = requestID(c)
 	return answer(e, ctx)
 }

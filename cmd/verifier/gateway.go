@@ -184,7 +184,7 @@ func (g *gateway) decider(s setup, key hmac.Key) (*verifier.Verifier, error) {
 	return verifier.New(verifier.Options{
 		Terms: func() *verifier.Terms { return &g.live.Load().Terms }, Store: g.store, Record: g.record, Desk: g.desk,
 		Visible: visible, Key: key, Graph: g.draw, Log: s.log, Observe: g.metrics.Decided,
-	})
+	}), nil
 }
 
 // openPasskeys is the list that this machine keeps.

@@ -38,14 +38,10 @@ func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	terms := &verifier.Terms{
 		Policy: o.Policy, Redactor: o.Redactor, Cards: o.Redactor, Bodies: o.Redactor, Keep: time.Hour, Names: true,
 	}
-	v, err := verifier.New(verifier.Options{
+	p.v = verifier.New(verifier.Options{
 		Terms: func() *verifier.Terms { return terms }, Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible,
 		Key: Key,
 	})
-	if err != nil {
-		return Report{}, err
-	}
-	p.v = v
 	if err := p.playAll(ctx, sessions); err != nil {
 		return Report{}, err
 	}
