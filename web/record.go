@@ -78,6 +78,10 @@ func (q recordQuery) link(of string, before uint64) string {
 	return Root + of + "?" + v.Encode()
 }
 
+func (q recordQuery) matches(l *record.Line) bool {
+	return (q.Kind == "" || q.Kind == string(l.Kind)) && (q.Decision == "" || q.Decision == l.Decision)
+}
+
 // likes is a quick look at a line: what it picks is looked at again.
 func (q recordQuery) likes(scan *scan) func(raw []byte) bool {
 	text := []byte(strings.ToLower(q.Text))
@@ -139,7 +143,7 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		case scan.done():
 			f.Stopped, f.Before = true, l.Seq
 			return f
-		case q.Before > 0 && l.Seq >= q.Before || !(record.Filter{Kind: q.Kind, Decision: q.Decision}).Match(l.Entry):
+		case q.Before > 0 && l.Seq >= q.Before || !q.matches(&l):
 			continue
 		case last > 0:
 			f.Before = last

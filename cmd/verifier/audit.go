@@ -157,13 +157,17 @@ type AuditShowCmd struct {
 	JSON     bool     `help:"Print JSON lines." name:"json" xor:"form"`
 	recordFlags
 
-	objections objections
+	objections   objections
+	since, until time.Time
 }
 
 // Run prints.
-func (c *AuditShowCmd) Run(a *app) error {
-	filter, err := c.filter(time.Now())
-	if err != nil {
+func (c *AuditShowCmd) Run(a *app) (err error) {
+	now := time.Now()
+	if c.since, err = moment("--since", c.Since, now); err != nil {
+		return err
+	}
+	if c.until, err = moment("--until", c.Until, now); err != nil {
 		return err
 	}
 	r, err := c.find(a, c.Files)
@@ -171,7 +175,7 @@ func (c *AuditShowCmd) Run(a *app) error {
 		return err
 	}
 	for _, b := range r.books {
-		if err := c.show(a, &b, filter); err != nil {
+		if err := c.show(a, &b); err != nil {
 			return err
 		}
 	}
@@ -182,8 +186,8 @@ func (c *AuditShowCmd) Run(a *app) error {
 }
 
 // show prints one record.
-func (c *AuditShowCmd) show(a *app, b *book, filter record.Filter) error {
-	for entry, err := range record.Since(b.files, filter.Since, nil) {
+func (c *AuditShowCmd) show(a *app, b *book) error {
+	for entry, err := range record.Since(b.files, c.since, nil) {
 		if bad, ok := errors.AsType[*record.BadLine](err); ok {
 			a.warnf("warning: %s: a line %v; `verifier audit verify` says more\n", bad.File, bad.Err)
 			continue
@@ -191,7 +195,7 @@ func (c *AuditShowCmd) show(a *app, b *book, filter record.Filter) error {
 		if err != nil {
 			return unreadable(err)
 		}
-		if !filter.Match(entry.Entry) {
+		if !c.matches(&entry.Entry) {
 			continue
 		}
 		if err := c.print(a, entry); err != nil {
@@ -248,13 +252,14 @@ func (o objections) print(a *app) {
 	}
 }
 
-func (c *AuditShowCmd) filter(now time.Time) (record.Filter, error) {
-	since, err1 := moment("--since", c.Since, now)
-	until, err2 := moment("--until", c.Until, now)
-	return record.Filter{
-		Since: since, Until: until, Tool: c.Tool, Session: c.Session, Agent: c.Agent,
-		Decision: c.Decision, Ref: c.Ref, Kind: c.Kind, Person: c.Person,
-	}, errors.Join(err1, err2)
+// matches reports whether an entry is one that was asked for.
+func (c *AuditShowCmd) matches(e *record.Entry) bool {
+	is := func(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
+	named := func(p record.Person) bool { return strings.EqualFold(p.Name, c.Person) }
+	return !e.At.Before(c.since) && (c.until.IsZero() || e.At.Before(c.until)) && is(c.Tool, e.Tool, e.Sent) &&
+		is(c.Session, e.Session, e.SessionID) && is(c.Agent, e.Agent) && is(c.Decision, e.Decision) &&
+		is(c.Kind, string(e.Kind)) && (c.Ref == "" || strings.EqualFold(c.Ref, e.Ref)) &&
+		(c.Person == "" || slices.ContainsFunc(e.People, named))
 }
 
 // moment reads a time as people write it.

@@ -251,9 +251,14 @@ func blockOf(path string, at time.Time) int64 {
 
 // startsBefore reports whether the first line of a file that begins at an offset or later is from before a time.
 func startsBefore(path string, offset int64, at time.Time) bool {
-	for p, err := range lines(path, offset) {
-		l, errParse := parse(p.raw)
-		return err == nil && errParse == nil && l.At.Before(at)
+	l, err := parse(firstLine(path, offset))
+	return err == nil && l.At.Before(at)
+}
+
+// firstLine is the first line of a file that begins at an offset or later; nil: there is none that can be read.
+func firstLine(path string, offset int64) []byte {
+	for p := range lines(path, offset) {
+		return p.raw
 	}
-	return false
+	return nil
 }

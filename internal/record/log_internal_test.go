@@ -58,7 +58,7 @@ func TestLinesOfManyStayInOneChainAcrossFilesAndStarts(t *testing.T) {
 }
 
 // The end that a death of the process leaves, at each byte of it, with the line before it begun in the same file or in
-// the one before.
+// the one before. The first line of a file is there whole or not at all.
 func TestATornEndIsClosedOffAtEveryOffset(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{"one file": testOptions(), "a new file": rotating(1)} {
@@ -70,11 +70,7 @@ func TestATornEndIsClosedOffAtEveryOffset(t *testing.T) {
 			before[p] = contents(t, p)
 		}
 		whole := splitLines(raw)
-		least := 0
-		if name == "one file" {
-			least = len(raw) - len(whole[len(whole)-1])
-		}
-		for cut := least; cut < len(raw); cut++ {
+		for cut := len(raw) - len(whole[len(whole)-1]); cut < len(raw); cut++ {
 			for _, tail := range []string{"", "\x00\x00", "\x00{}\n", "\x00\n\x00\n\x00"} {
 				for _, p := range listed(t, path) {
 					remove(t, p)

@@ -84,13 +84,24 @@ func (w *writer) start() (err error) {
 	} else if err != nil {
 		return err
 	}
-	all, _ := Files(w.path) // there may be none
-	for _, w.at = range all {
-		if _, err := private(w.at); err != nil {
+	all, _ := Files(w.path)
+	for i := range all {
+		w.at = all[i]
+		info, err := private(w.at)
+		if err == nil && info.Size() == 0 && i == len(all)-1 { // there is nothing to lose, and nothing to go on from
+			all, err = all[:i], os.Remove(w.at)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err := w.openLast(all); err != nil {
+	if len(all) == 0 {
+		w.last.Chain = rand.Text()
+		err = w.openNext()
+	} else {
+		err = w.openLast(all[len(all)-1])
+	}
+	if err != nil {
 		return err
 	}
 	w.opened = w.chain
@@ -98,84 +109,49 @@ func (w *writer) start() (err error) {
 	if torn := w.info.Size() - w.size; torn > 0 {
 		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn)})
 	}
-	return w.resume(notes)
+	err = w.heal()
+	for i := 0; i < len(notes) && err == nil; i++ {
+		notes[i].Kind = KindRepair
+		w.repairs = append(w.repairs, notes[i].Note)
+		err = w.own(notes[i])
+	}
+	return err
 }
 
-// openLast opens the last file and finds its end. One that was made and not begun is removed, and made again when it
-// is due.
-func (w *writer) openLast(all []string) error {
-	if w.number = 1; len(all) > 0 {
-		_, w.number = Base(all[len(all)-1])
-	}
-	w.at = fileName(w.path, w.number)
-	f, info, err := openFile(w.at, os.O_APPEND)
+// openLast opens the last file and finds its end. What comes after the last newline was never a line: the write was
+// interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written read as NULs.
+func (w *writer) openLast(at string) error {
+	_, w.number = Base(at)
+	f, info, err := openFile(at, os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	w.disk, w.info = f, info
-	if err := w.findEnd(f); err != nil {
+	w.at, w.disk, w.info = at, f, info
+	if _, err := w.begin(firstLine(w.at, 0), w.number); err != nil {
 		return err
 	}
-	if w.last.Chain == "" && len(all) > 1 {
-		if err := errors.Join(os.Remove(w.at), f.Close()); err != nil {
-			return err
-		}
-		return w.openLast(all[:len(all)-1])
-	}
-	torn := info.Size() - w.size
-	if w.torn = torn > 0; torn > MaxLine {
-		return fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
-	}
-	return nil
-}
-
-// findEnd reads the first line of the file and the last ones. What comes after the last newline was never a line: the
-// write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written read as
-// NULs.
-func (w *writer) findEnd(f *os.File) error {
-	var last, before []byte
+	var last []byte
 	for p, err := range backward(w.at) {
 		if err != nil {
 			return err
 		}
-		if last != nil {
-			before = p.raw
+		if last == nil && bytes.IndexByte(p.raw, 0) < 0 {
+			last, w.size = p.raw, p.at+int64(len(p.raw))+1
+		} else if last != nil {
+			before, err := parse(p.raw)
+			if err != nil {
+				return ErrForged
+			}
+			w.last.Seq, w.last.MAC = before.Seq, before.MAC
 			break
 		}
-		if bytes.IndexByte(p.raw, 0) < 0 {
-			last, w.size = p.raw, p.at+int64(len(p.raw))+1
-		}
-	}
-	start := make([]byte, min(w.info.Size(), 4096)) // a first line has some 300 bytes
-	if _, err := f.ReadAt(start, 0); err != nil {
-		return err
-	}
-	if last == nil {
-		return onlyBegun(start)
-	}
-	first, _, _ := bytes.Cut(start, []byte("\n"))
-	if _, err := w.begin(first, w.number); err != nil {
-		return err
-	}
-	if before != nil {
-		l, err := parse(before)
-		if err != nil {
-			return ErrForged
-		}
-		w.last.Seq, w.last.MAC = l.Seq, l.MAC
 	}
 	if _, err := w.follow(last); err != nil {
 		return ErrForged
 	}
-	return nil
-}
-
-// onlyBegun decides about a file without one whole line. It may be cut to nothing only if it looks like the start of a
-// record: a path that names some other file by mistake must not cost that file. NULs are what a power cut leaves.
-func onlyBegun(have []byte) error {
-	const start = `{"seq":`
-	if have, _, _ = bytes.Cut(have[:min(len(have), len(start))], []byte{0}); !bytes.HasPrefix([]byte(start), have) {
-		return fmt.Errorf("%w: this is not a record", ErrDamaged)
+	torn := info.Size() - w.size
+	if w.torn = torn > 0; torn > MaxLine {
+		return fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
 	}
 	return nil
 }
@@ -186,7 +162,7 @@ func (w *writer) compare() (notes []Entry) {
 	switch {
 	case err != nil:
 		beside, notes = nil, []Entry{{Note: "the head that was kept beside the record can't be read"}}
-	case beside == nil && w.last.Seq > 0:
+	case beside == nil && w.last.Seq > 1: // the first line is there before a head is
 		notes = []Entry{{Note: "no head is beside the record, where one was kept each second"}}
 	case beside != nil && beside.Chain == w.last.Chain && beside.Seq < w.last.Seq && w.sealed(beside):
 		const tail = "entries %d to %d came after the last head that was kept: the process did not stop in good order"
@@ -196,19 +172,4 @@ func (w *writer) compare() (notes []Entry) {
 		w.lost, notes = true, append(notes, Entry{Note: note, Lost: beside})
 	}
 	return notes
-}
-
-// resume makes the file ready for the next line.
-func (w *writer) resume(notes []Entry) error {
-	err := w.heal()
-	if err == nil && w.last.Chain == "" {
-		w.last.Chain = rand.Text()
-		err = w.beginFile()
-	}
-	for i := 0; i < len(notes) && err == nil; i++ {
-		notes[i].Kind = KindRepair
-		w.repairs = append(w.repairs, notes[i].Note)
-		err = w.own(notes[i])
-	}
-	return err
 }

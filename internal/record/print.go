@@ -11,28 +11,6 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
-// Filter picks entries. Zero fields pick all.
-type Filter struct {
-	Since, Until time.Time // from Since, before Until
-	Tool         string    // as judged or as sent
-	Session      string    // session key or session id
-	Agent        string
-	Decision     string
-	Ref          string // in any case: people type it
-	Kind         string
-	Person       string // in any case
-}
-
-// Match reports whether e is one to pick.
-func (f Filter) Match(e Entry) bool {
-	is := func(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
-	named := func(p Person) bool { return strings.EqualFold(p.Name, f.Person) }
-	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until)) &&
-		is(f.Tool, e.Tool, e.Sent) && is(f.Session, e.Session, e.SessionID) && is(f.Agent, e.Agent) &&
-		is(f.Decision, e.Decision) && is(f.Kind, string(e.Kind)) && (f.Ref == "" || strings.EqualFold(f.Ref, e.Ref)) &&
-		(f.Person == "" || slices.ContainsFunc(e.People, named))
-}
-
 // Print writes the entry for people: one line, then indented why, who answered, and with which params.
 //
 //	2026-10-03 14:02:11Z ✗ deny · exec · agent:main:main · external → untrusted · ref 7Q4K

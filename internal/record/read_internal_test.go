@@ -97,29 +97,6 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 	}
 }
 
-func TestFilter(t *testing.T) {
-	e := decision()
-	e.At = time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)
-	for _, f := range []Filter{
-		{}, {Since: e.At}, {Until: e.At.Add(1)}, {Tool: "exec"}, {Tool: "bash"}, {Session: "agent:main:main"},
-		{Session: "s1"}, {Decision: Allow}, {Ref: "7q4k"}, {Kind: "decision"}, {Person: "ada"},
-		{Tool: "exec", Person: "ada", Decision: Allow},
-	} {
-		if !f.Match(e) {
-			t.Errorf("%+v leaves it out", f)
-		}
-	}
-	for _, f := range []Filter{
-		{Since: e.At.Add(1)}, {Until: e.At}, {Tool: "read"}, {Session: "s2"}, {Agent: "aux"}, {Decision: Deny},
-		{Ref: "AAAA"},
-		{Kind: "note"}, {Person: "Bob"}, {Tool: "exec", Person: "ada", Decision: Deny},
-	} {
-		if f.Match(e) {
-			t.Errorf("%+v takes it", f)
-		}
-	}
-}
-
 func TestPrint(t *testing.T) {
 	e := decision()
 	e.At = time.Date(2026, 10, 3, 14, 2, 11, 0, time.UTC)

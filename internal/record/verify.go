@@ -136,10 +136,7 @@ func (c *checker) opening(raw []byte) *BadLine {
 		return c.here("%w", err)
 	case c.Files == 0:
 		c.first, c.began, c.Before = c.path, b.File, c.last.Seq
-	case b.Chain != end.Chain:
-		c.Losses = append(c.Losses, c.here("another record begins here: the one before it goes to entry %d, in %s, and "+
-			"what came after that is not there", end.Seq, c.before))
-	case c.last.Seq > end.Seq:
+	case c.last.Chain == end.Chain && c.last.Seq > end.Seq:
 		return c.here("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
 			c.last.Seq, c.before, end.Seq)
 	case c.last != end:

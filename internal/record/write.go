@@ -63,7 +63,7 @@ func (w *writer) write(texts [][]byte) error {
 		return err
 	}
 	if err := w.turnOver(); err != nil {
-		return fmt.Errorf("record: go on in a new file: %w", err)
+		return err
 	}
 	return w.add(texts...)
 }
@@ -114,30 +114,44 @@ func (w *writer) turnOver() error {
 	if r.Bytes <= 0 || w.size < r.Bytes {
 		return nil
 	}
-	at, old := fileName(w.path, w.number+1), *w
-	next, info, err := openFile(at, os.O_EXCL|os.O_APPEND)
-	if err != nil {
-		return err
+	before := w.disk
+	if err := w.openNext(); err != nil {
+		return fmt.Errorf("record: go on in a new file: %w", err)
 	}
-	w.disk, w.info, w.at, w.number, w.size = next, info, at, w.number+1, 0
-	if err := w.beginFile(); err != nil {
-		*w = old
-		return errors.Join(err, next.Close(), os.Remove(at))
-	}
-	old.disk.Close() //nolint:errcheck // it was written, and synced where it had to be
+	before.Close() //nolint:errcheck // it was written, and synced where it had to be
 	if r.Keep > 0 {
 		w.thin(r.Keep)
 	}
 	return nil
 }
 
-// beginFile writes the first line of an empty file.
-func (w *writer) beginFile() error {
-	err := w.own(Entry{Kind: KindBegin, Begin: &Begin{format, w.last.Chain, w.number, w.last.MAC}})
-	if err == nil && w.o.SyncEach {
-		err = files.SyncDir(filepath.Dir(w.at)) // its name has to survive a power cut like its lines
+// openNext begins the next file. It takes its name with its first line in it and on the disk, so that no file is found
+// without.
+func (w *writer) openNext() error {
+	next := *w
+	next.number++
+	next.at = fileName(w.path, next.number)
+	first := Entry{Kind: KindBegin, Begin: &Begin{format, w.last.Chain, next.number, w.last.MAC}}
+	text, err := first.encode(w.o.Now(), nil)
+	if err != nil {
+		return err
 	}
-	return err
+	line := next.chain.add(nil, text)
+	if err = files.Create(next.at, line); err != nil {
+		return err
+	}
+	if w.o.SyncEach {
+		err = files.SyncDir(filepath.Dir(next.at)) // its name has to survive a power cut like its lines
+	}
+	if err == nil {
+		next.size = int64(len(line))
+		next.disk, next.info, err = openFile(next.at, os.O_APPEND)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.at))
+	}
+	*w = next
+	return nil
 }
 
 // own writes an entry of the log's own.
