@@ -64,8 +64,8 @@ type Node struct {
 	Metadata    Metadata    `json:"metadata,omitzero"`
 }
 
-// Name is what a node is called in a sentence: what a tool was called for, or the tool, or nothing. It is foreign text.
-func (n *Node) Name() string { return cmp.Or(n.Metadata.Label, n.Tool) }
+// name is what a node is called in a sentence: what a tool was called for, or the tool, or nothing. It is foreign text.
+func (n *Node) name() string { return cmp.Or(n.Metadata.Label, n.Tool) }
 
 // Metadata is what else is known of a node.
 type Metadata struct {
@@ -112,33 +112,31 @@ type Summary struct {
 func Build(turn string, entries []record.Entry) *Graph {
 	entries = slices.Clone(entries) // the caller's stay in their order
 	slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
-	b := builder{
-		g: &Graph{
-			TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Calls: true,
-			Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
-		},
-		llm: -1, calls: map[string]int{}, counts: map[Kind]int{},
+	g := &Graph{
+		TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Calls: true,
+		Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
 	}
+	b := builder{Graph: g, llm: -1, calls: map[string]int{}, counts: map[Kind]int{}}
 	for i := range entries {
 		e := &entries[i]
 		if e.Part == nil {
 			continue
 		}
-		if b.g.Timestamp == 0 {
-			b.g.SessionKey, b.g.AgentID, b.g.RunID, b.g.Timestamp = e.Session, e.Agent, e.Run, e.At.UnixMilli()
+		if g.Timestamp == 0 {
+			g.SessionKey, g.AgentID, g.RunID, g.Timestamp = e.Session, e.Agent, e.Run, e.At.UnixMilli()
 		}
-		b.g.DurationMs = e.At.UnixMilli() - b.g.Timestamp
+		g.DurationMs = e.At.UnixMilli() - g.Timestamp
 		b.add(e, e.Part)
 		for j := range e.Part.More {
 			b.add(e, &e.Part.More[j])
 		}
 	}
-	return b.g
+	return g
 }
 
 // builder is a graph under way. It names nodes by their index.
 type builder struct {
-	g      *Graph
+	*Graph
 	llm    int            // the last call of the model; -1: none
 	fresh  []int          // what the next call of the model reads for the first time
 	worst  int            // what made the trust what it is
@@ -147,27 +145,26 @@ type builder struct {
 }
 
 func (b *builder) add(e *record.Entry, p *record.Part) {
-	s := &b.g.Summary
-	b.g.Sealed = p.What == record.PartEnded
-	b.g.Calls = b.g.Calls && p.What != record.PartContext && p.What != record.PartAsked
+	b.Sealed = p.What == record.PartEnded
+	b.Calls = b.Calls && p.What != record.PartContext && p.What != record.PartAsked
+	max := b.Summary.MaxTaint
 	switch p.What {
 	case "":
 		if e.Kind == record.KindDecision {
 			b.decided(e, p)
 		}
 	case record.PartContext:
-		for i := range p.Sources {
-			f := &p.Sources[i]
-			b.read(cmp.Or(kinds[f.Kind], History), level(f.Trust), Node{
-				Tool: f.Tool, ContentHash: f.Hash, Metadata: Metadata{Size: f.Size, Count: f.Count},
+		for _, s := range p.Sources {
+			b.read(cmp.Or(kinds[s.Kind], History), level(s.Trust), Node{
+				Tool: s.Tool, ContentHash: s.Hash, Metadata: Metadata{Size: s.Size, Count: s.Count},
 			})
 		}
 	case record.PartAsked:
 		b.catchUp(level(e.Level))
 		b.ask(Node{Iteration: p.Iteration, ContentHash: p.Hash, Metadata: Metadata{Model: p.Model}})
 	case record.PartAnswered: // a runtime may tell of several calls of the model at once: the last then has it all
-		if s.Tokens += p.Tokens; b.llm >= 0 {
-			m := &b.g.Nodes[b.llm].Metadata
+		if b.Summary.Tokens += p.Tokens; b.llm >= 0 {
+			m := &b.Nodes[b.llm].Metadata
 			m.Model, m.DurationMs, m.Tokens = cmp.Or(m.Model, p.Model), m.DurationMs+p.DurationMs, m.Tokens+p.Tokens
 		}
 	case record.PartWanted:
@@ -175,18 +172,15 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 	case record.PartReturned:
 		b.result(e, p)
 	case record.PartBlocked:
-		b.edge(b.node(PolicyDecision, s.MaxTaint, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
+		b.edge(b.node(PolicyDecision, max, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
 	case record.PartSaid:
-		b.edge(b.node(Output, s.MaxTaint, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
+		b.edge(b.node(Output, max, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
 	}
 }
 
 // level reads one from the record; what can't be read is the worst.
 func level(text string) taint.Level {
-	l, err := taint.ParseLevel(text)
-	if err != nil {
-		return taint.Untrusted
-	}
+	l, _ := taint.ParseLevel(text)
 	return l
 }
 
@@ -194,9 +188,9 @@ func level(text string) taint.Level {
 func (b *builder) node(k Kind, trust taint.Level, n Node) int {
 	b.counts[k]++
 	n.ID, n.Kind, n.Trust = string(k)+"_"+strconv.Itoa(b.counts[k]), k, trust
-	at := len(b.g.Nodes)
-	b.g.Nodes = append(b.g.Nodes, n)
-	s := &b.g.Summary
+	at := len(b.Nodes)
+	b.Nodes = append(b.Nodes, n)
+	s := &b.Summary
 	if trust > s.MaxTaint || at == 0 {
 		s.MaxTaint, b.worst = trust, at
 	}
@@ -204,25 +198,34 @@ func (b *builder) node(k Kind, trust taint.Level, n Node) int {
 	case k == ToolCall && n.Blocked:
 		s.ToolsBlocked = named(s.ToolsBlocked, n.Tool)
 	case (k == ToolCall || k == ToolResult) && trust >= taint.External:
-		s.ExternalSources = named(s.ExternalSources, n.Name())
+		s.ExternalSources = named(s.ExternalSources, n.name())
 	}
 	return at
 }
 
+func named(list []string, name string) []string {
+	if name == "" || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
 // read adds one that the next call of the model reads.
-func (b *builder) read(k Kind, trust taint.Level, n Node) {
-	b.fresh = append(b.fresh, b.node(k, trust, n))
+func (b *builder) read(k Kind, trust taint.Level, n Node) int {
+	at := b.node(k, trust, n)
+	b.fresh = append(b.fresh, at)
+	return at
 }
 
 func (b *builder) edge(from, to int, r Relation) {
 	if from >= 0 && to >= 0 {
-		b.g.Edges = append(b.g.Edges, Edge{From: b.g.Nodes[from].ID, To: b.g.Nodes[to].ID, Relation: r})
+		b.Edges = append(b.Edges, Edge{From: b.Nodes[from].ID, To: b.Nodes[to].ID, Relation: r})
 	}
 }
 
 // catchUp shows that the conversation was worse than anything in the turn says: what came before is in its history.
 func (b *builder) catchUp(met taint.Level) {
-	if met > b.g.Summary.MaxTaint {
+	if met > b.Summary.MaxTaint {
 		b.read(History, met, Node{})
 	}
 }
@@ -230,8 +233,8 @@ func (b *builder) catchUp(met taint.Level) {
 // ask is a call of the model: it reads what is new, under all that was before.
 func (b *builder) ask(n Node) {
 	before := b.llm
-	b.llm = b.node(LLMCall, b.g.Summary.MaxTaint, n)
-	b.g.Summary.IterationCount++
+	b.llm = b.node(LLMCall, b.Summary.MaxTaint, n)
+	b.Summary.IterationCount++
 	if len(b.fresh) == 0 {
 		b.edge(before, b.llm, Triggers)
 	}
@@ -243,10 +246,10 @@ func (b *builder) ask(n Node) {
 
 // decided is a call that was decided. Where the runtime says nothing of the context, its run's start stands for it.
 func (b *builder) decided(e *record.Entry, p *record.Part) {
-	if len(b.g.Nodes) == 0 && p.Birth != "" {
+	if len(b.Nodes) == 0 && p.Birth != "" {
 		b.read(Input, level(p.Birth), Node{})
 	}
-	m := &b.g.Nodes[b.call(e, p, e.Decision == record.Allow)].Metadata
+	m := &b.Nodes[b.call(e, p, e.Decision == record.Allow)].Metadata
 	m.Ref, m.By = e.Ref, e.By
 }
 
@@ -255,27 +258,27 @@ func (b *builder) decided(e *record.Entry, p *record.Part) {
 func (b *builder) call(e *record.Entry, p *record.Part, allowed bool) int {
 	b.catchUp(level(e.Level))
 	same := func(was *int) bool { return was != nil && p.Iteration != nil && *was == *p.Iteration }
-	if b.llm < 0 || b.g.Calls && !same(b.g.Nodes[b.llm].Iteration) {
+	if b.llm < 0 || b.Calls && !same(b.Nodes[b.llm].Iteration) {
 		b.ask(Node{Iteration: p.Iteration})
 	}
 	c := Node{Tool: cmp.Or(p.Tool, e.Tool), Iteration: p.Iteration, Metadata: Metadata{Label: p.Label}}
-	trust, cause := b.g.Nodes[b.llm].Trust, b.worst
+	trust, cause := b.Nodes[b.llm].Trust, b.worst
 	if allowed {
 		trust = level(p.Trust)
 	} else {
 		c.Blocked, c.BlockReason = true, cmp.Or(p.Reason, e.Error)
 	}
-	n := b.node(ToolCall, trust, c)
-	b.edge(b.llm, n, Triggers)
-	if p.Call != "" {
-		b.calls[p.Call] = n
-	}
+	at := b.node(ToolCall, trust, c)
+	b.edge(b.llm, at, Triggers)
 	if allowed {
-		b.fresh = append(b.fresh, n)
+		b.fresh = append(b.fresh, at)
 	} else if p.Tainted {
-		b.edge(n, cause, BlockedBy)
+		b.edge(at, cause, BlockedBy)
 	}
-	return n
+	if p.Call != "" {
+		b.calls[p.Call] = at
+	}
+	return at
 }
 
 // result is what a tool gave back, which is no better than what the call was said to bring in. The call is no longer
@@ -285,35 +288,22 @@ func (b *builder) result(e *record.Entry, p *record.Part) {
 		Label: p.Label, Size: p.Size, DurationMs: p.DurationMs, Error: p.Failed,
 	}}
 	call, known := b.calls[p.Call]
-	if !known {
-		call = b.lastCall(r.Tool)
+	if !known { // the last of the tool that nothing came back of
+		call = -1
+		for _, n := range b.fresh {
+			if b.Nodes[n].Kind == ToolCall && b.Nodes[n].Tool == r.Tool {
+				call = n
+			}
+		}
 	}
 	trust := level(p.Trust)
 	if call >= 0 {
-		c := &b.g.Nodes[call]
+		c := &b.Nodes[call]
 		r.Metadata.Label = cmp.Or(r.Metadata.Label, c.Metadata.Label)
 		if !c.Blocked {
 			trust = taint.Worse(trust, c.Trust)
 		}
 	}
 	b.fresh = slices.DeleteFunc(b.fresh, func(i int) bool { return i == call })
-	b.read(ToolResult, trust, r)
-	b.edge(call, len(b.g.Nodes)-1, Produces)
-}
-
-// lastCall is the last call of a tool that nothing came back of; -1: none.
-func (b *builder) lastCall(tool string) int {
-	for _, n := range slices.Backward(b.fresh) {
-		if b.g.Nodes[n].Kind == ToolCall && b.g.Nodes[n].Tool == tool {
-			return n
-		}
-	}
-	return -1
-}
-
-func named(list []string, name string) []string {
-	if name == "" || slices.Contains(list, name) {
-		return list
-	}
-	return append(list, name)
+	b.edge(call, b.read(ToolResult, trust, r), Produces)
 }

@@ -46,7 +46,7 @@ const (
 func (t *Turns) ID(k Key, now time.Time, keep bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.at(k, now)
+	n := t.at(&k, now)
 	n.keep = n.keep || keep
 	return n.id
 }
@@ -56,25 +56,25 @@ func (t *Turns) ID(k Key, now time.Time, keep bool) string {
 func (t *Turns) Over(k Key, now time.Time) (id string, keep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.at(k, now)
+	n := t.at(&k, now)
 	if keep, n.keep = n.keep, false; k.Run == "" {
-		n.last = time.Time{}
+		delete(t.known, k)
 	}
 	return n.id, keep
 }
 
-func (t *Turns) at(k Key, now time.Time) *turn {
+func (t *Turns) at(k *Key, now time.Time) *turn {
 	if k.Run != "" {
 		k.SessionID = ""
 	}
-	n := t.known[k]
+	n := t.known[*k]
 	if n == nil || now.Sub(n.last) > silence {
 		if len(t.known) >= mostTurns || t.known == nil {
 			t.known = map[Key]*turn{}
 		}
-		whose := sha256.Sum256([]byte(k.Client + "\x00" + k.Session + "\x00" + k.Run + "\x00" + k.SessionID))
+		whose := sha256.Sum256([]byte(strings.Join([]string{k.Client, k.Session, k.Run, k.SessionID}, "\x00")))
 		n = &turn{id: fmt.Sprintf("%08x%x", uint32(now.Unix()), whose[:timeLen/2])} //nolint:gosec // until 2106
-		t.known[k] = n
+		t.known[*k] = n
 	}
 	n.last = now
 	return n
@@ -113,32 +113,32 @@ const (
 func Draw(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (*Graph, error) {
-	entries, cut, err := collect(ctx, records, strings.ToLower(name))
+	entries, err := collect(ctx, records, strings.ToLower(name))
 	if err == nil && len(entries) == 0 {
 		var id string
 		if id, err = find(ctx, records, name, ref); err == nil {
-			entries, cut, err = collect(ctx, records, id)
+			entries, err = collect(ctx, records, id)
 		}
 	}
-	switch {
-	case err != nil:
+	if err == nil && len(entries) == 0 {
+		err = ErrUnknown
+	}
+	if err != nil {
 		return nil, err
-	case len(entries) == 0:
-		return nil, ErrUnknown
 	}
 	// Of several gateways the first to meet the run named it.
 	first := slices.MinFunc(entries, func(a, b record.Entry) int { return cmp.Compare(a.Turn, b.Turn) })
-	g := Build(first.Turn, entries)
-	g.Cut = cut
+	g := Build(first.Turn, entries[:min(len(entries), mostEntries)])
+	g.Cut = len(entries) > mostEntries
 	return g, nil
 }
 
-// collect reads the entries of a turn. Those of the same run that another gateway, or this one before a restart, named
-// are of it.
-func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, cut bool, err error) {
+// collect reads the entries of a turn, if it is the id of one. Those of the same run that another gateway, or this one
+// before a restart, named are of it.
+func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, err error) {
 	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
 	if err != nil || len(id) != 2*timeLen {
-		return nil, false, nil // no id
+		return nil, nil
 	}
 	began, whose := time.Unix(seconds, 0), id[timeLen:]
 	for _, files := range records {
@@ -149,22 +149,17 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 		}
 		for l, err := range record.Since(files, began.Add(-silence), want) {
 			if err := goesOn(ctx, err); err != nil {
-				return nil, false, err
+				return nil, err
 			}
-			passed = 0
-			if l.At.Sub(last) > silence {
+			if passed = 0; l.At.Sub(last) > silence || len(entries) > mostEntries {
 				break
 			}
-			if l.Part == nil || l.Turn != id && (l.Run == "" || !strings.HasSuffix(l.Turn, whose)) {
-				continue
+			if l.Part != nil && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
+				entries, last = append(entries, l.Entry), l.At
 			}
-			if cut = len(entries) == mostEntries; cut {
-				return entries, cut, nil
-			}
-			entries, last = append(entries, l.Entry), l.At
 		}
 	}
-	return entries, false, nil
+	return entries, nil
 }
 
 // goesOn is the error that ends a look; a line that can't be read does not.
@@ -179,6 +174,10 @@ func goesOn(ctx context.Context, err error) error {
 func find(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (id string, err error) {
+	named := func(l *record.Line) bool {
+		return l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
+			strings.EqualFold(ref(l.Client, l.Session), name))
+	}
 	var latest time.Time
 	for _, files := range records {
 		read := 0
@@ -193,8 +192,7 @@ func find(
 			if read > namedBytes || !l.At.After(latest) {
 				break
 			}
-			if l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
-				strings.EqualFold(ref(l.Client, l.Session), name)) {
+			if named(&l) {
 				id, latest = l.Turn, l.At
 				break
 			}
