@@ -192,7 +192,7 @@ func listed(t *Tx) (all []indexed, err error) {
 // ofAll gives what a function finds at each client, together, and the time.
 func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) ([]T, error)) ([]T, time.Time, error) {
 	found := make([][]T, len(e.o.Clients()))
-	err := e.each(ctx, e.o.Wait, func(i int, t *Tx) (err error) {
+	err := e.each(ctx, e.o.Wait, true, func(i int, t *Tx) (err error) {
 		found[i], err = find(t)
 		return err
 	})

@@ -95,6 +95,12 @@ func enter(t *Tx, client string) error {
 	return nil
 }
 
+// isMet reports whether a client has entered before, here or elsewhere.
+func isMet(t *Tx, client string) bool {
+	found, _ := get[clientDoc](t, keyOf(client, "client"))
+	return found != nil || t.engine.file.of(client).Epoch != ""
+}
+
 // met keeps outside the store what a commit has shown of it.
 func met(t *Tx) error {
 	if t.isLoss {
@@ -172,7 +178,7 @@ func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
 // Pause is the owner's word for an agent, or for all of them, of every client. Who may go on may ask again: the
 // questions of this hour don't count any more. That all may lifts each pause.
 func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
-	return s.each(ctx, s.o.Wait, func(_ int, t *Tx) error {
+	return s.each(ctx, s.o.Wait, false, func(_ int, t *Tx) error {
 		c := &t.doc
 		c.Pauses = slices.DeleteFunc(slices.Clone(c.Pauses), func(q Pause) bool {
 			return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
@@ -213,7 +219,7 @@ const patience = 30 * time.Second
 // AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again.
 // Those that were met since the loss stay as they are.
 func (s *Store) AcceptLoss(ctx context.Context) error {
-	return s.each(ctx, patience, func(_ int, t *Tx) error {
+	return s.each(ctx, patience, false, func(_ int, t *Tx) error {
 		t.doc.Lost = false
 		putClient(t)
 		return nil

@@ -105,14 +105,17 @@ func (e *engine) change(ctx context.Context, wait time.Duration, run func(t *Tx)
 	return e.attempt(ctx, run)
 }
 
-// each makes a change of each client, all at the same time.
-func (e *engine) each(ctx context.Context, wait time.Duration, run func(i int, t *Tx) error) error {
+// each makes a change of each client, all at the same time. A client that was never met is left out of a look.
+func (e *engine) each(ctx context.Context, wait time.Duration, looks bool, run func(i int, t *Tx) error) error {
 	ids := e.o.Clients()
 	failed := make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
 		all.Go(func() {
 			failed[i] = e.change(ctx, wait, func(t *Tx) error {
+				if looks && !isMet(t, id) {
+					return t.failed
+				}
 				if err := enter(t, id); err != nil {
 					return err
 				}
