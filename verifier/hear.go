@@ -3,6 +3,7 @@ package verifier
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,6 @@ type event struct {
 	call      *protocol.Call   // whom it is about; it names no tool
 	starter   policy.Initiator // who started the run, where the event tells that a run starts
 	birth     taint.Level
-	starts    bool
 	exhausted bool // the turn has used up its iterations
 	heard
 }
@@ -48,7 +48,6 @@ type heard struct {
 	footer        []string
 	changed       []string      // what the record should know, a sentence each
 	parts         []record.Part // of the turn's graph
-	no            *denial
 }
 
 // Hear takes in one event of the agent loop. An event can only make things stricter: it raises levels, takes tools
@@ -61,23 +60,22 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 			a = Refused(e.Name, reasonFault)
 		}
 	}()
-	t := v.o.Terms()
+	h := &event{Event: e, v: v, terms: v.o.Terms(), call: &e.Call}
 	if e.Name == protocol.SaysHello {
-		return v.runtimes.greet(e, t)
+		return v.runtimes.greet(e, h.terms)
 	}
-	key := func(sent string) string { return v.key(t, sent) }
+	key := func(sent string) string { return v.key(h.terms, sent) }
 	e.Call.Context.HideKeys(key)
 	for _, name := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
 		*name = key(*name)
 	}
-	h := &event{Event: e, v: v, terms: t, call: &e.Call, starts: e.Name == protocol.ContextAssembled}
 	v.runs.reach(h.call, e.Iteration)
-	if h.starts {
-		h.starter, h.birth = t.Policy.Start(h.call)
+	if e.Name == protocol.ContextAssembled {
+		h.starter, h.birth = h.terms.Policy.Start(h.call)
 	}
 	if n := e.Iteration; n != nil && e.Name.MayBlock() { // no person can be asked about an event: it blocks
-		yeses := v.runs.of(h.call, func(*run) {}).yeses
-		h.exhausted = *n >= t.Policy.Iterations(h.call.Agent(), yeses)
+		yeses := v.runs.of(h.call, nil).yeses
+		h.exhausted = *n >= h.terms.Policy.Iterations(h.call.Agent(), yeses)
 	}
 	if no := h.take(ctx); no != nil {
 		return Refused(e.Name, no.reason)
@@ -87,8 +85,8 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	}
 	a = h.answer()
 	if err := h.record(ctx); err != nil {
-		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request", t.request(h.call),
-			"err", err)
+		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request",
+			h.terms.request(h.call), "err", err)
 		return Refused(e.Name, reasonRecord)
 	}
 	if h.first {
@@ -109,32 +107,29 @@ func Refused(n protocol.Name, reason string) protocol.Answer {
 
 // take carries the event to the store, and to the questions that it ends.
 func (h *event) take(ctx context.Context) *denial {
-	name, x, s, desk := nameOf(h.call), &h.call.Context, h.v.o.Store, h.v.o.Desk
+	name, x, s := nameOf(h.call), &h.call.Context, h.v.o.Store
 	if h.Name == protocol.SubagentSpawned && x.SessionKey == "" {
 		return deny("malformed", "context.sessionKey is missing, so we don't know who spawned the session.")
 	}
-	if err := s.Update(ctx, name, h.hear); err != nil {
-		return h.v.fault(ctx, "hear", err)
-	}
-	if h.no != nil {
-		return h.no
+	err := s.Update(ctx, name, h.hear)
+	if errors.Is(err, errConflict) {
+		return deny("conflict", reasonConflict)
 	}
 	child, under := h.Child, ""
-	if r := &h.Returned; h.Name == protocol.AfterToolCall && r.Tool == "sessions_spawn" && !r.Error {
+	if r := &h.Returned; r.Tool == "sessions_spawn" && !r.Error {
 		child = r.Child // after the owner's /new, a subagent belongs to where its parent's run counts
 	}
 	if strings.Contains(h.start.sees, renewedMark) {
 		under = h.start.sees
 	}
-	var err error
-	if child != "" && child != name.Key { // told again, it may have failed before
+	if err == nil && child != "" && child != name.Key { // told again, it may have failed before
 		err = s.Update(ctx, store.Name{Client: name.Client, Key: child}, func(t *store.Tx) error {
 			t.Join(name, under)
 			return nil
 		})
 	}
 	if err == nil && h.Name == protocol.SessionEnd && !goesOn(h.Event) {
-		err = desk.Abandon(ctx, approval.Ending{
+		err = h.v.o.Desk.Abandon(ctx, approval.Ending{
 			Conversation: h.start.conversation, SessionKey: x.SessionKey, SessionID: x.SessionID,
 			Why: "the conversation was ended",
 		})
@@ -144,7 +139,7 @@ func (h *event) take(ctx context.Context) *denial {
 		if a.Ran {
 			why = approval.AllowedThere
 		}
-		err = desk.AnsweredElsewhere(ctx, h.call.Client, a.Ticket, why)
+		err = h.v.o.Desk.AnsweredElsewhere(ctx, name.Client, a.Ticket, why)
 	}
 	if err != nil {
 		return h.v.fault(ctx, "hear", err)
@@ -152,27 +147,28 @@ func (h *event) take(ctx context.Context) *denial {
 	return nil
 }
 
+var errConflict = errors.New("verifier: the request id was used for something else")
+
 // hear is what an event does to its conversation. It runs again where another was first.
 func (h *event) hear(t *store.Tx) error {
 	h.heard = heard{}
 	before, rules := t.Request(requestID(h.call)), h.terms.Policy
 	if before != nil && before.Body != h.call.Body {
-		h.no = deny("conflict", reasonConflict)
-		return nil
+		return errConflict
 	}
 	h.start = enter(t, h.call, h.starter, h.birth)
 	c, s := t.C, &h.start
 	h.replayed, h.known, h.before = before != nil, c.Called || len(c.Levels) > 0, c.Level(s.sees)
-	if h.starts {
+	stranger := taint.System // what nobody knows anything of is trusted as little as an unknown sender
+	switch {
+	case h.Name == protocol.ContextAssembled:
 		s.arrive(t)
 		h.context()
+	case !h.known:
+		stranger = rules.UnknownSender
 	}
 	if h.Name == protocol.AfterToolCall {
 		c.Expose(s.raises, h.result(t))
-	}
-	stranger := taint.System // what nobody knows anything of is trusted as little as an unknown sender
-	if !h.known && !h.starts {
-		stranger = rules.UnknownSender
 	}
 	if h.raise > taint.System {
 		h.raise = taint.Worse(h.raise, stranger)
@@ -253,25 +249,9 @@ func (h *event) context() {
 	for i := range h.Sources {
 		s := &h.Sources[i]
 		level, tool := h.levelOf(s), h.terms.toolName(s.Tool, s.Sent)
-		from := lineage.Source{Tool: tool}
-		switch {
-		case s.ByUser():
-			from = lineage.Source{User: true}
-		case s.Kind == protocol.KindUserMessage:
-			from.Tool = "a message of someone else"
-		case tool == "":
-			from.Tool = "the history"
-		}
+		from := lineage.Source{Tool: cmp.Or(tool, "a "+strings.ReplaceAll(string(s.Kind), "_", " ")), User: s.ByUser()}
 		if level > h.raise {
-			h.raise = level
-			switch {
-			case s.Kind == protocol.KindToolResult && s.Tool != "":
-				h.source = policy.SourceLabel(tool, "")
-			case s.Kind == protocol.KindUserMessage && s.Trust == nil:
-				h.source = "someone wrote who is not the owner alone"
-			default:
-				h.source = "the runtime says so of a " + strings.ReplaceAll(string(s.Kind), "_", " ")
-			}
+			h.raise, h.source = level, policy.SourceLabel(from.Tool, "")
 		}
 		if s.Trust == nil && s.Kind != protocol.KindSystemPrompt {
 			level = taint.Worse(level, h.start.Level)
@@ -294,7 +274,7 @@ func (h *event) bring(from lineage.Source, level taint.Level, prints lineage.Fin
 		return
 	}
 	if from.User {
-		h.said = append(h.said, lineage.Seen{Source: from, Fingerprints: prints})
+		h.said = append(h.said, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: prints})
 		return
 	}
 	from.Level = level
@@ -331,12 +311,18 @@ const (
 func (h *event) result(t *store.Tx) (secret string) {
 	r, rules := &h.Returned, h.terms.Policy
 	tool := h.terms.toolName(r.Tool, r.Sent)
-	state, level, reads := outcomeOf(t, h.Event)
-	if state != released && r.Error { // the runtime stopped it
-		state, reads = "", ""
-	}
 	h.raise, h.source = rules.Response(r.Tool), policy.SourceLabel(tool, r.Origin)
-	if state != "" {
+	state, level, reads := outcomeOf(t, h.Event)
+	switch {
+	case state != released && r.Error: // the runtime stopped it
+		reads = ""
+	case state == waiting:
+		h.raise, h.changed = level, append(h.changed, "The call ran before you answered here: someone allowed it at "+
+			"the agent's own terminal, or the agent's software did not stop it.")
+	case state == denied:
+		h.raise, h.changed = level, append(h.changed, "The agent's software reports a result of a call that you "+
+			"denied: it may have run all the same.")
+	case state == released:
 		h.raise = level
 	}
 	if r.Changed || r.Marked {
@@ -360,14 +346,7 @@ func (h *event) result(t *store.Tx) (secret string) {
 		What: record.PartReturned, Call: r.ToolCallID, Trust: h.raise.String(), Label: h.source,
 		Hash: string(r.Hash), Size: r.Size, DurationMs: r.DurationMs, Failed: r.Error,
 	})
-	switch state {
-	case waiting:
-		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own "+
-			"terminal, or the agent's software did not stop it.")
-	case denied:
-		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have "+
-			"run all the same.")
-	default:
+	if state == released {
 		return secret
 	}
 	return cmp.Or(secret, reads)
@@ -394,13 +373,8 @@ func (h *event) answer() protocol.Answer {
 		})
 		h.want(&a)
 	case protocol.BeforeResponseEmit:
-		h.hideSecrets(&a)
 		a.AppendFooter = strings.Join(h.footer, "\n")
-		p := record.Part{What: record.PartSaid}
-		if h.Content != nil {
-			p.Hash = string(h.Content.Hash)
-		}
-		h.part(p)
+		h.say(&a)
 	}
 	if h.ends() {
 		h.part(record.Part{What: record.PartEnded})
@@ -430,26 +404,23 @@ func (h *event) ends() bool {
 
 // offer takes from the list what the level restricts: the first layer. The second is that such a call is refused.
 func (h *event) offer(a *protocol.Answer) {
-	kept, rules := []protocol.Tool{}, h.terms.Policy
-	var gone []string
-	for _, offered := range h.Tools {
-		name, tool := offered.Name, protocol.Canonical(offered.Name)
+	rules, kept, gone := h.terms.Policy, []protocol.Tool{}, []string(nil)
+	for _, t := range h.Tools {
+		tool := protocol.Canonical(t.Name)
 		if rules.Row(h.call.Agent(), tool)[h.level] == taint.Restrict || rules.Removes(h.as(tool), h.level) {
-			gone = append(gone, name)
-			continue
+			gone = append(gone, t.Name)
+		} else {
+			kept = append(kept, protocol.Tool{Name: t.Name})
 		}
-		kept = append(kept, protocol.Tool{Name: name})
 	}
-	if len(gone) > 0 {
+	if h.removed("The model is not offered ", gone) {
 		a.Tools = &kept
-		h.removed("The model is not offered ", gone)
 	}
 }
 
 // want takes out the calls that would be refused, as if each were asked about.
 func (h *event) want(a *protocol.Answer) {
-	kept := []jsontext.Value{}
-	var gone []string
+	kept, gone := []jsontext.Value{}, []string(nil)
 	for i := range h.Wanted {
 		w := &h.Wanted[i]
 		c := h.as(protocol.Canonical(w.Name))
@@ -465,28 +436,29 @@ func (h *event) want(a *protocol.Answer) {
 			Reason: "restrict", Tainted: plan.Modes[taint.System] < taint.Restrict,
 		})
 	}
-	if len(gone) > 0 {
+	if h.removed("The model's calls were taken out: ", gone) {
 		a.ToolCalls = &kept
-		h.removed("The model's calls were taken out: ", gone)
 	}
 }
 
 // as is a call of a tool in the turn that the event is about.
 func (h *event) as(tool string) *protocol.Call {
 	c := protocol.Call{Client: h.call.Client, Tool: tool, Context: h.call.Context, Reached: h.call.Reached}
-	if h.Iteration != nil {
-		c.Context.Iteration = h.Iteration
-	}
+	c.Context.Iteration = cmp.Or(h.Iteration, c.Context.Iteration)
 	return &c
 }
 
-func (h *event) removed(text string, names []string) {
+// removed notes what was taken away, if anything was.
+func (h *event) removed(text string, names []string) bool {
 	const most = 20
 	more := ""
 	if n := len(names) - most; n > 0 {
-		names, more = names[:most], " and "+strconv.Itoa(n)+" more"
+		more = " and " + strconv.Itoa(n) + " more"
 	}
-	h.changed = append(h.changed, text+strings.Join(names, ", ")+more+".")
+	if len(names) > 0 {
+		h.changed = append(h.changed, text+strings.Join(names[:min(len(names), most)], ", ")+more+".")
+	}
+	return len(names) > 0
 }
 
 // warn adds a word of warning to the system prompt of a tainted conversation, once.
@@ -501,57 +473,47 @@ func (h *event) warn(a *protocol.Answer) {
 	}
 }
 
-// hideSecrets takes out of a response what must not be shown.
-func (h *event) hideSecrets(a *protocol.Answer) {
-	if h.Content == nil || h.Content.Text == "" {
-		return
-	}
-	if safe, hidden := h.terms.Redactor.Text(h.Content.Text); hidden {
+// say takes out of a response what must not be shown.
+func (h *event) say(a *protocol.Answer) {
+	said := cmp.Or(h.Content, &protocol.Text{Hash: h.ContentHash})
+	if safe, hidden := h.terms.Redactor.Text(said.Text); hidden {
 		a.Content = &safe
 		h.changed = append(h.changed, "Secrets were taken out of a response.")
 	}
+	h.part(record.Part{What: record.PartSaid, Hash: string(said.Hash)})
 }
 
 // record keeps what an event changed and what it tells of its turn. The end of a turn is followed by its graph, where a
 // policy wants that.
 func (h *event) record(ctx context.Context) error {
-	if h.replayed {
-		return nil
-	}
 	raised := h.level > h.before && (h.known || h.level > taint.Owner)
-	if !raised && len(h.changed) == 0 && len(h.parts) == 0 {
+	if h.replayed || !raised && len(h.changed) == 0 && len(h.parts) == 0 {
 		return nil
 	}
-	c, x, key, o := h.call, &h.call.Context, turnOf(h.call), &h.v.o
-	e := record.Entry{
-		Kind: record.KindEvent, RequestID: c.RequestID, Client: c.Client, Session: x.SessionKey, SessionID: x.SessionID,
-		Agent: c.Agent(), Run: x.RunID, Tool: h.terms.toolName(h.Returned.Tool, h.Returned.Sent), By: string(h.Name),
-		Level: h.level.String(), Note: strings.Join(h.changed, " "),
-	}
-	if raised {
+	e, turn, o := about(h.call, record.KindEvent), turnOf(h.call), &h.v.o
+	e.Tool, e.By = h.terms.toolName(h.Returned.Tool, h.Returned.Sent), string(h.Name)
+	if e.Level, e.Note = h.level.String(), strings.Join(h.changed, " "); raised {
 		e.Level, e.RaisedTo, e.Source = h.before.String(), h.level.String(), h.source
 	}
 	if len(h.parts) > 0 {
-		e.Part, e.Turn = &h.parts[0], h.v.turns.ID(key, time.Now(), false)
+		e.Part, e.Turn = &h.parts[0], h.v.turns.ID(turn, time.Now(), false)
 		e.Part.More = h.parts[1:]
 	}
 	if err := o.Record.Append(e); err != nil || !h.ends() {
 		return err
 	}
-	turn, keep := h.v.turns.Over(key, time.Now())
+	id, keep := h.v.turns.Over(turn, time.Now())
 	if !keep || o.Graph == nil {
 		return nil
 	}
-	g, err := o.Graph(ctx, turn)
+	g, err := o.Graph(ctx, id)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(g)
-	if err != nil {
+	e = about(h.call, record.KindGraph)
+	e.Turn, e.Level = id, g.Summary.MaxTaint.String()
+	if e.Graph, err = json.Marshal(g); err != nil {
 		return err
 	}
-	return o.Record.Append(record.Entry{
-		Kind: record.KindGraph, Client: c.Client, Session: x.SessionKey, Agent: c.Agent(), Run: x.RunID, Turn: turn,
-		Level: g.Summary.MaxTaint.String(), Graph: text,
-	})
+	return o.Record.Append(e)
 }

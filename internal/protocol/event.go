@@ -173,8 +173,8 @@ type Returned struct {
 
 // Emitted is the response that is about to go out.
 type Emitted struct {
-	Content     *Text `json:"content"` // only its hash, if that is what was sent
-	ContentHash Hash  `json:"contentHash"`
+	Content     *Text `json:"content"`
+	ContentHash Hash  `json:"contentHash"` // where only that was sent
 }
 
 // Spawned is a session that the agent has started.

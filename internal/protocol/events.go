@@ -95,13 +95,6 @@ func (t *Returned) check() error {
 	return nil
 }
 
-func (e *Emitted) check() error {
-	if e.Content == nil && e.ContentHash != "" {
-		e.Content = &Text{Hash: e.ContentHash}
-	}
-	return nil
-}
-
 func (s *Spawned) check() error {
 	if CanonicalKey(s.Child) == "" {
 		return &wrong{"childSessionKey", "must not be empty"}
