@@ -20,10 +20,10 @@ import (
 // of never waits for it.
 func (j *judged) cautions() []string {
 	a := j.terms.Auditor
-	if a == nil || !j.plan.InScope() || j.plan.Harmless() || j.view.Level < a.Caution().From() {
+	if a == nil || !j.plan.InScope() || j.plan.Harmless() || j.view.Level < a.Caution.From() {
 		return nil
 	}
-	if policy.IsHook(j.call.Context.SessionKey) && a.Caution().Hooks(j.call.Client) {
+	if policy.IsHook(j.call.Context.SessionKey) && a.Caution.Hooks(j.call.Client) {
 		return append(slices.Clone(j.sources), "webhook")
 	}
 	return j.sources
@@ -32,14 +32,14 @@ func (j *judged) cautions() []string {
 // isAudited reports whether the policy lets the call pass, and the auditor has a say and has not let it pass.
 func (j *judged) isAudited() bool {
 	a := j.terms.Auditor
-	if a == nil || a.Mode() == auditor.Advise || len(j.cautions()) == 0 {
+	if a == nil || a.Mode == auditor.Advise || len(j.cautions()) == 0 {
 		return false
 	}
 	switch {
 	case j.opinion == nil, j.opinion.Verdict == auditor.Block:
 		return true
 	case j.opinion.Verdict == auditor.NoAnswer:
-		return a.FailMode() == auditor.FailBlock
+		return a.FailMode != auditor.FailWarn && a.FailMode != auditor.FailAllow
 	}
 	return false
 }
@@ -58,7 +58,7 @@ func (j *judged) wantsOpinion() bool {
 // conversation that has read secrets.
 func (j *judged) auditorAnswers(ask *approval.Ask) bool {
 	o, a := j.opinion, j.terms.Auditor
-	if o == nil || a == nil || a.Mode() != auditor.AutoApprove || o.Verdict != auditor.Allow || o.Partly ||
+	if o == nil || a == nil || a.Mode != auditor.AutoApprove || o.Verdict != auditor.Allow || o.Partly ||
 		j.asked != "" || !j.verdict.LevelAlone || !j.verdict.Grantable || j.view.Secret != "" || ask.Marked {
 		return false
 	}
@@ -90,7 +90,7 @@ func (j *judged) audit(ctx context.Context) {
 	redactor.Lines(&o.Reason)
 	j.opinion = &o
 	if o.Verdict == auditor.NoAnswer && j.verdict.Mode == taint.Allow &&
-		j.terms.Auditor.FailMode() == auditor.FailWarn {
+		j.terms.Auditor.FailMode == auditor.FailWarn {
 		j.v.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at",
 			"request", j.terms.request(j.call), "why", o.Reason)
 	}

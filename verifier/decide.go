@@ -264,7 +264,7 @@ func (e *evaluation) allow(t *store.Tx) {
 	}
 	c.Expose(s.raises, cmp.Or(e.plan.Secret, secret))
 	e.after = c.Level(s.sees)
-	if a := e.terms.Auditor; a != nil && raise > taint.System && a.Caution().On(e.call.Client, e.call.Tool, raise) {
+	if a := e.terms.Auditor; a != nil && raise > taint.System && a.Caution.On(e.call.Client, e.call.Tool, raise) {
 		c.NeedsCaution(e.call.Tool)
 	}
 	if t.Unseen == nil && e.writesUnseen(e.by == byPerson, e.ruling.Whole) {

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,10 +87,10 @@ func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 			return false
 		}
 		t.C.Changed()
+		same := e.NextSessionID == x.SessionID && x.SessionID != "" && cmp.Or(e.NextSessionKey, x.SessionKey) == x.SessionKey
 		soon := t.Now.Sub(f.Asked) <= askedFor
 		f.Asked, f.Ended, f.Session = time.Time{}, time.Time{}, ""
-		if soon && x.SessionID != "" && e.NextSessionID == x.SessionID &&
-			(e.NextSessionKey == "" || e.NextSessionKey == x.SessionKey) && (e.Reason == "new" || e.Reason == "reset") {
+		if soon && same && (e.Reason == "new" || e.Reason == "reset") {
 			f.Ended, f.Session = t.Now, x.SessionID
 		}
 	case protocol.ContextAssembled:
@@ -98,7 +99,8 @@ func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 	return false
 }
 
-// begins takes in that a run begins.
+// begins takes in that a run begins. The context held nothing before the message that started it if that is all that
+// there is, and OpenClaw counts it as the first.
 func begins(t *store.Tx, e *protocol.Event) (anew bool) {
 	f, x, who := &t.C.Fresh, &e.Call.Context, ""
 	foreign := func(s protocol.Source) bool { return !s.ByUser() }
@@ -114,7 +116,9 @@ func begins(t *store.Tx, e *protocol.Event) (anew bool) {
 	if who != "" && !slices.Contains(f.Owners, who) {
 		f.Owners = append(f.Owners[max(0, len(f.Owners)-mostOwners+1):], who)
 	}
-	if anew = !f.Ended.IsZero() && f.Session == x.SessionID && isEmpty(e); anew {
+	isEmpty := len(e.Sources) == 1 && e.Sources[0].Kind == protocol.KindUserMessage && e.Sources[0].Index != nil &&
+		*e.Sources[0].Index == 1
+	if anew = isEmpty && !f.Ended.IsZero() && f.Session == x.SessionID; anew {
 		f.Count++
 		t.C.EndGrants(func(*store.Grant) bool { return true })
 	}
@@ -124,11 +128,4 @@ func begins(t *store.Tx, e *protocol.Event) (anew bool) {
 	}
 	f.Runs[x.RunID] = f.Count
 	return anew
-}
-
-// isEmpty reports whether the context held nothing before the message that started the run: OpenClaw counts what it
-// says about that message, and nothing else.
-func isEmpty(e *protocol.Event) bool {
-	return len(e.Sources) == 1 && e.Sources[0].Kind == protocol.KindUserMessage && e.Sources[0].Index != nil &&
-		*e.Sources[0].Index == 1
 }

@@ -200,7 +200,7 @@ func (h *event) change(t *store.Tx) {
 	case protocol.ContextAssembled: // the turn before it in the same session is over
 		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run != run && g.Session == window })
 	case protocol.AfterToolCall:
-		if a := h.terms.Auditor; a != nil && a.Caution().On(h.call.Client, h.Returned.Tool, h.raise) {
+		if a := h.terms.Auditor; a != nil && a.Caution.On(h.call.Client, h.Returned.Tool, h.raise) {
 			c.NeedsCaution(h.Returned.Tool)
 		}
 	case protocol.BeforeResponseEmit:
@@ -359,7 +359,7 @@ func (h *event) answer() protocol.Answer {
 	case protocol.BeforeLLMCall:
 		for _, t := range h.Tools {
 			if t.Caution && h.terms.Auditor != nil { // the tool asks for caution itself
-				h.terms.Auditor.Caution().Declare(h.call.Client, protocol.Canonical(t.Name))
+				h.terms.Auditor.Caution.Declare(h.call.Client, protocol.Canonical(t.Name))
 			}
 		}
 		h.offer(&a)

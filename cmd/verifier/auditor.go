@@ -6,29 +6,26 @@ import (
 )
 
 // modelOf is the second model that a config names, or nil.
-func modelOf(c *config.Config) (auditor.Model, error) {
+func modelOf(c *config.Config) auditor.Model {
 	a := &c.Caution.Auditor
 	if a.Provider == "" {
-		return nil, nil
+		return nil
 	}
-	model, err := auditor.NewModel(auditor.ModelConfig{Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model,
-		Key: a.Key.Reveal()})
-	if err != nil {
-		return nil, &failure{err.Error(), "see caution.auditor in the config"}
-	}
-	return model, nil
+	return auditor.NewModel(auditor.ModelConfig{
+		Kind: a.Provider, BaseURL: a.BaseURL, Model: a.Model, Key: a.Key.Reveal(),
+	})
 }
 
 // auditorOf is the auditor that a config names, or nil. What tools said of
 // themselves is taken over from the one before.
-func (g *gateway) auditorOf(c *config.Config, model auditor.Model) (*auditor.Auditor, error) {
+func (g *gateway) auditorOf(c *config.Config) *auditor.Auditor {
+	a, model := &c.Caution.Auditor, modelOf(c)
 	if model == nil {
-		return nil, nil
+		return nil
 	}
-	a := &c.Caution.Auditor
 	caution := auditor.NewCaution(c.Caution.Defaults, c.CautionTools())
 	if before := g.live.Load(); before != nil && before.Auditor != nil {
-		caution.Adopt(before.Auditor.Caution())
+		caution.Adopt(before.Auditor.Caution)
 	}
 	return auditor.New(auditor.Options{
 		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(),

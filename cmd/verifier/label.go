@@ -209,10 +209,7 @@ func (c *LabelCmd) model(a *app) (*labelModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := modelOf(cfg)
-	if err != nil {
-		return nil, err
-	}
+	model := modelOf(cfg)
 	if model == nil {
 		return nil, &failure{
 			"--ask-model needs an auditor, and the config names none",
@@ -228,13 +225,9 @@ func (m *labelModel) opinion(ctx context.Context, t *label.Tool) (o auditor.Tool
 		return o
 	}
 	q := t.Question()
-	prompt, err := q.Prompt(nil)
-	if err != nil {
-		return o
-	}
 	ctx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	if reply, err := m.model.Answer(ctx, prompt); err == nil {
+	if reply, err := m.model.Answer(ctx, q.Prompt()); err == nil {
 		o = auditor.ParseTool(reply.Text)
 	}
 	return o

@@ -44,16 +44,8 @@ func (g *gateway) prepare(c *config.Config, guarded policy.Guard) (*live, error)
 	if c.Redact.ShowFileBodies {
 		cards = bodies
 	}
-	model, err := modelOf(c)
-	if err != nil {
-		return nil, err
-	}
-	auditor, err := g.auditorOf(c, model)
-	if err != nil {
-		return nil, err
-	}
 	next := &live{config: c, auth: auth, proxies: c.Proxies(), Terms: verifier.Terms{
-		Policy: rules, Redactor: redactor, Cards: cards, Bodies: bodies, Auditor: auditor, Lineage: auth.Lineage,
+		Policy: rules, Redactor: redactor, Cards: cards, Bodies: bodies, Auditor: g.auditorOf(c), Lineage: auth.Lineage,
 		Hold: c.Webhook.Hold, MaxHold: c.Webhook.MaxHold, Keep: 2*c.Webhook.Tolerance + c.Webhook.MaxHold + time.Minute,
 		Names: c.Audit.Params == config.ParamsNames,
 	}}

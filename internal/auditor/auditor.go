@@ -12,11 +12,9 @@
 package auditor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 )
@@ -80,10 +78,10 @@ var reasons = map[string]string{
 	"left":        "the caller left",
 }
 
-const (
-	// DefaultTimeout is how long an answer may take.
-	DefaultTimeout = 3 * time.Second
+// DefaultTimeout is how long an answer may take.
+const DefaultTimeout = 3 * time.Second
 
+const (
 	atOnce         = 32 // questions that are with the model at the same time
 	failuresInARow = 5  // after so many, it is left alone
 	rest           = 30 * time.Second
@@ -92,18 +90,16 @@ const (
 // Options are what an Auditor is made of.
 type Options struct {
 	Model    Model
-	Mode     Mode          // empty means Escalate
-	FailMode FailMode      // empty means FailBlock
-	Timeout  time.Duration // 0 means DefaultTimeout
-	Caution  *Caution      // nil means the shipped table
+	Mode     Mode
+	FailMode FailMode      // what becomes without an answer of a call that would pass
+	Timeout  time.Duration // of an answer
+	Caution  *Caution      // which tools' results it looks after
 	Observe  func(Observation)
-	Now      func() time.Time // nil means the real clock
-	Rand     io.Reader        // nil means crypto/rand
 }
 
 // Auditor asks a model. It is safe for concurrent use.
 type Auditor struct {
-	o      Options
+	Options
 	places chan struct{}
 
 	mu     sync.Mutex
@@ -113,34 +109,7 @@ type Auditor struct {
 }
 
 // New makes an Auditor.
-func New(o Options) (*Auditor, error) {
-	if o.Model == nil {
-		return nil, errors.New("auditor: there is no model to ask")
-	}
-	o.Mode, o.FailMode = cmp.Or(o.Mode, Escalate), cmp.Or(o.FailMode, FailBlock)
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Caution == nil {
-		o.Caution = NewCaution(true, nil)
-	}
-	if o.Observe == nil {
-		o.Observe = func(Observation) {}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Auditor{o: o, places: make(chan struct{}, atOnce)}, nil
-}
-
-// Mode is what an opinion may do.
-func (a *Auditor) Mode() Mode { return a.o.Mode }
-
-// FailMode is what no answer means for a call that would pass.
-func (a *Auditor) FailMode() FailMode { return a.o.FailMode }
-
-// Caution says which tools' results it looks after.
-func (a *Auditor) Caution() *Caution { return a.o.Caution }
+func New(o Options) *Auditor { return &Auditor{Options: o, places: make(chan struct{}, atOnce)} }
 
 // Err says what is wrong with the model, if it keeps failing.
 func (a *Auditor) Err() error {
@@ -155,12 +124,12 @@ func (a *Auditor) Err() error {
 // Ask puts a question and waits for the answer, no longer than the timeout. It returns no error: what went wrong is no
 // answer.
 func (a *Auditor) Ask(ctx context.Context, q Question) Opinion {
-	started := a.o.Now()
+	started := time.Now()
 	opinion, reply, cause := a.ask(ctx, &q)
 	if opinion.Verdict == NoAnswer {
 		opinion.Reason = reasons[cause]
 	}
-	a.o.Observe(Observation{opinion.Verdict, cause, a.o.Now().Sub(started), reply.Input, reply.Output})
+	a.Observe(Observation{opinion.Verdict, cause, time.Since(started), reply.Input, reply.Output})
 	return opinion
 }
 
@@ -168,14 +137,11 @@ func (a *Auditor) ask(ctx context.Context, q *Question) (o Opinion, reply Reply,
 	if len(q.Messages) == 0 {
 		return o, reply, "no_messages"
 	}
-	prompt, partly, err := q.Prompt(a.o.Rand)
-	if err != nil {
-		return o, reply, "error"
-	}
+	prompt, partly := q.Prompt()
 	if !a.enter() {
 		return o, reply, "resting"
 	}
-	reply, err = a.answer(ctx, prompt)
+	reply, err := a.answer(ctx, prompt)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return o, reply, "left"
@@ -198,7 +164,7 @@ func (a *Auditor) enter() bool {
 	if a.failed < failuresInARow {
 		return true
 	}
-	if a.trying || a.o.Now().Before(a.until) {
+	if a.trying || time.Now().Before(a.until) {
 		return false
 	}
 	a.trying = true
@@ -218,10 +184,10 @@ func (a *Auditor) answer(caller context.Context, p Prompt) (reply Reply, err err
 			a.failed = 0
 		case caller.Err() == nil || err == nil:
 			a.failed++
-			a.until = a.o.Now().Add(rest)
+			a.until = time.Now().Add(rest)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(caller, a.o.Timeout)
+	ctx, cancel := context.WithTimeout(caller, a.Timeout)
 	defer cancel()
 	select {
 	case a.places <- struct{}{}:
@@ -229,7 +195,7 @@ func (a *Auditor) answer(caller context.Context, p Prompt) (reply Reply, err err
 	case <-ctx.Done():
 		return Reply{}, ctx.Err()
 	}
-	if reply, err = a.o.Model.Answer(ctx, p); err != nil && ctx.Err() != nil { // whatever a library makes of it
+	if reply, err = a.Model.Answer(ctx, p); err != nil && ctx.Err() != nil { // whatever a library makes of it
 		err = ctx.Err()
 	}
 	answered = err == nil

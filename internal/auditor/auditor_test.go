@@ -47,15 +47,13 @@ type watch struct {
 func newAuditor(t *testing.T, m auditor.Model) *watch {
 	t.Helper()
 	w := &watch{}
-	a, err := auditor.New(auditor.Options{Model: m, Observe: func(o auditor.Observation) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.seen = append(w.seen, o)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Auditor = a
+	w.Auditor = auditor.New(auditor.Options{
+		Model: m, Timeout: auditor.DefaultTimeout, Observe: func(o auditor.Observation) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.seen = append(w.seen, o)
+		},
+	})
 	return w
 }
 
@@ -68,16 +66,6 @@ func (w *watch) last() auditor.Observation {
 func question(params string) auditor.Question {
 	return auditor.Question{Messages: []string{"email Bob a recommendation"}, Sources: []string{"web_fetch"},
 		Tool: "send_email", Params: jsontext.Value(params)}
-}
-
-func TestTheDefaultsAreTheStrictOnes(t *testing.T) {
-	a := newAuditor(t, says("allow"))
-	if a.Mode() != auditor.Escalate || a.FailMode() != auditor.FailBlock {
-		t.Errorf("%s, %s", a.Mode(), a.FailMode())
-	}
-	if _, err := auditor.New(auditor.Options{}); err == nil {
-		t.Error("an auditor without a model")
-	}
 }
 
 func TestWithoutAUsersWordNobodyIsAsked(t *testing.T) {

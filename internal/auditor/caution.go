@@ -10,6 +10,7 @@ import (
 type Caution struct {
 	defaults bool
 	tools    map[string]bool // the owner's word, by canonical name
+	from     taint.Level     // see [Caution.From]
 
 	mu       sync.RWMutex
 	declared map[[2]string]bool // tools that say of themselves that their results need caution, with their client
@@ -29,7 +30,13 @@ var localTools = map[string]bool{"read": true, "write": true, "exec": true, "nod
 
 // NewCaution makes a table of the shipped one, if defaults, and the owner's own words by canonical name.
 func NewCaution(defaults bool, tools map[string]bool) *Caution {
-	return &Caution{defaults: defaults, tools: tools, declared: make(map[[2]string]bool)}
+	c := &Caution{defaults: defaults, tools: tools, from: taint.External, declared: make(map[[2]string]bool)}
+	for _, on := range tools {
+		if on {
+			c.from = taint.Local
+		}
+	}
+	return c
 }
 
 // On reports whether the result of a client's tool, which brings in content of that level, needs caution. The owner's
@@ -58,20 +65,15 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 func (c *Caution) Hooks(client string) bool { return c.On(client, "hooks", taint.Untrusted) }
 
 // From is the level from which on a result that needs caution may be in a conversation. Tools that the shipped table
-// switches on bring in what people other than the owner wrote; those that the owner switches on may be local.
+// switches on bring in what people other than the owner wrote; those that the owner, or they themselves, switch on may
+// be local.
 func (c *Caution) From() taint.Level {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	from := taint.External
-	for _, on := range c.tools {
-		if on {
-			from = taint.Local
-		}
-	}
 	if len(c.declared) > 0 {
-		from = taint.Local
+		return taint.Local
 	}
-	return from
+	return c.from
 }
 
 // Declare notes that a tool's own definition asks for caution.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -67,28 +66,16 @@ type server struct {
 	client *http.Client
 }
 
-// NewModel makes a model of a config. It makes no request.
-func NewModel(c ModelConfig) (Model, error) {
-	if c.Model == "" {
-		return nil, errors.New("auditor: no model is named")
-	}
-	if c.BaseURL != "" {
-		if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, errors.New("auditor: the base URL must begin with https:// or http:// and name a host")
-		}
-	}
+// NewModel makes a model of a config that was checked. It makes no request.
+func NewModel(c ModelConfig) Model {
 	// A redirect is not followed: the key and the question would go there too.
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s := &server{ModelConfig: c, client: &http.Client{CheckRedirect: stay}}
-	switch c.Kind {
-	case OpenAI:
-		s.url = strings.TrimRight(cmp.Or(c.BaseURL, "https://api.openai.com/v1"), "/") + "/chat/completions"
-	case Anthropic:
-		s.url = strings.TrimRight(cmp.Or(c.BaseURL, "https://api.anthropic.com"), "/") + "/v1/messages"
-	default:
-		return nil, fmt.Errorf("auditor: there is no provider %q", c.Kind)
+	own, path := "https://api.openai.com/v1", "/chat/completions"
+	if c.Kind == Anthropic {
+		own, path = "https://api.anthropic.com", "/v1/messages"
 	}
-	return s, nil
+	url := strings.TrimRight(cmp.Or(c.BaseURL, own), "/") + path
+	return &server{c, url, &http.Client{CheckRedirect: stay}}
 }
 
 // request is what either kind of server is asked.
@@ -160,11 +147,8 @@ func (s *server) Answer(ctx context.Context, p Prompt) (Reply, error) {
 // post sends a question and reads the answer, once. Its errors hold nothing of either, nor of the address or the key.
 func (s *server) post(ctx context.Context, ask *request, answer *response) error {
 	body, err := json.Marshal(ask)
-	if err != nil {
-		return errUnsent
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
-	if err != nil {
+	req, errURL := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	if err != nil || errURL != nil {
 		return errUnsent
 	}
 	req.Header.Set("Content-Type", "application/json")

@@ -1,10 +1,8 @@
 package auditor
 
 import (
-	"cmp"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -68,12 +66,9 @@ If blocking, add a one-line reason.`
 
 // Prompt puts the question behind a fence: marks with a word that is drawn anew each time, so that nothing which was
 // written before can hold it, around quoted lines that can't end early. It reports partly when not all of it found
-// room. Randomness is read from r; nil means crypto/rand.
-func (q *Question) Prompt(r io.Reader) (p Prompt, partly bool, err error) {
-	word, err := drawWord(r)
-	if err != nil {
-		return Prompt{}, false, err
-	}
+// room.
+func (q *Question) Prompt() (p Prompt, partly bool) {
+	word := strings.ToLower(rand.Text())
 	messages, partly := numbered(q.Messages)
 	var sources string
 	for _, s := range q.Sources[:min(len(q.Sources), mostSources)] {
@@ -82,16 +77,7 @@ func (q *Question) Prompt(r io.Reader) (p Prompt, partly bool, err error) {
 	tool, params := quote(shorten(q.Tool, mostName, &partly)), quote(shorten(plainly(q.Params), mostParams, &partly))
 	return Prompt{
 		System: fmt.Sprintf(system, word), User: fmt.Sprintf(user, word, messages, sources, tool, params),
-	}, partly || len(q.Sources) > mostSources, nil
-}
-
-// drawWord draws what the marks of one question are known by.
-func drawWord(r io.Reader) (string, error) {
-	var b [16]byte
-	if _, err := io.ReadFull(cmp.Or(r, rand.Reader), b[:]); err != nil {
-		return "", fmt.Errorf("draw the fence's word: %w", err)
-	}
-	return fmt.Sprintf("%x", b), nil
+	}, partly || len(q.Sources) > mostSources
 }
 
 // plainly writes JSON with no more escapes than it needs: what a person would read in it is what the auditor reads.

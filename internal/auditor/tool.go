@@ -1,8 +1,8 @@
 package auditor
 
 import (
+	"crypto/rand"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -45,19 +45,15 @@ const toolUser = `The tool, what is said of it, and its arguments:
 
 What can it do? Answer ONLY with words of the list.`
 
-// Prompt puts the question behind a fence, as [Question.Prompt] does. Randomness is read from r; nil means crypto/rand.
-func (q *ToolQuestion) Prompt(r io.Reader) (Prompt, error) {
-	word, err := drawWord(r)
-	if err != nil {
-		return Prompt{}, err
-	}
+// Prompt puts the question behind a fence, as [Question.Prompt] does.
+func (q *ToolQuestion) Prompt() Prompt {
 	var cut bool
-	var arguments string
+	word, arguments := strings.ToLower(rand.Text()), ""
 	for line := range strings.SplitSeq(shorten(strings.Join(q.Arguments, "\n"), mostDescription, &cut), "\n") {
 		arguments += quote(line) + "\n"
 	}
 	name, said := quote(shorten(q.Name, mostName, &cut)), quote(shorten(q.Description, mostDescription, &cut))
-	return Prompt{System: fmt.Sprintf(toolSystem, word), User: fmt.Sprintf(toolUser, word, name, said, arguments)}, nil
+	return Prompt{System: fmt.Sprintf(toolSystem, word), User: fmt.Sprintf(toolUser, word, name, said, arguments)}
 }
 
 // ParseTool reads an answer: words of the list and nothing else. "looks" beside another word counts for nothing.
