@@ -153,8 +153,8 @@ func (as *asking) place(t *store.Tx) error {
 	if len(as.others) >= now.MaxOpen {
 		return errFull
 	}
-	if ok, err := t.Prompted(a.Agent, now.MaxPromptsPerHour); err != nil || !ok {
-		return errors.Join(err, errExhausted)
+	if !t.Prompted(a.Agent, now.MaxPromptsPerHour) {
+		return errExhausted
 	}
 	id, err := codes.NewID(nil)
 	if err != nil {

@@ -38,12 +38,9 @@ func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 	if !a.always() || a.Unseen {
 		return nil
 	}
-	always, err := t.Always(a.Agent)
-	if err != nil {
-		return nil
-	}
-	for i := range always.Grants {
-		if g := &always.Grants[i]; g.Target == a.Always && holds(g) {
+	always := t.Always(a.Agent)
+	for i := range always {
+		if g := &always[i]; g.Target == a.Always && holds(g) {
 			return g
 		}
 	}
@@ -94,13 +91,13 @@ func (o *Options) grant(c *Card) *store.Grant {
 }
 
 // give adds the grant that goes with an allowed card, and says what people might not expect of their yes.
-func (o *Options) give(t *store.Tx, c *Card) (said string, err error) {
+func (o *Options) give(t *store.Tx, c *Card) (said string) {
 	g, days := o.grant(c), c.scope().Days > 0
 	switch {
 	case g == nil:
 	case days:
 		this := func(old *store.Grant) bool { return old.Tool == g.Tool && old.Target == g.Target }
-		err = keepAlways(t, g.Agent, this, *g)
+		keepAlways(t, g.Agent, this, *g)
 		said = " Such calls of " + quote(g.Agent) + " pass without a question until " +
 			g.Until.Format(time.DateOnly) + "."
 	default:
@@ -112,7 +109,7 @@ func (o *Options) give(t *store.Tx, c *Card) (said string, err error) {
 	if t.Paused(c.Ask.Agent) != nil {
 		said += " The agent is paused: nothing of it runs until `.resume`."
 	}
-	return said, err
+	return said
 }
 
 // MayAlways reports whether someone may give an always grant on a card.
@@ -128,14 +125,10 @@ func (a *Ask) always() bool { return a.Always != "" && a.Agent != "" && a.Owner 
 const mostAlways = 200
 
 // keepAlways changes an agent's always grants in an update: some are over, others are new.
-func keepAlways(t *store.Tx, agent string, over func(*store.Grant) bool, more ...store.Grant) error {
-	all, err := t.Always(agent)
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(all.Grants), func(g store.Grant) bool { return over(&g) })
+func keepAlways(t *store.Tx, agent string, over func(*store.Grant) bool, more ...store.Grant) {
+	left := slices.DeleteFunc(slices.Clone(t.Always(agent)), func(g store.Grant) bool { return over(&g) })
 	left = append(left, more...)
-	return t.PutAlways(agent, &store.Always{Grants: left[max(0, len(left)-mostAlways):]})
+	t.PutAlways(agent, left[max(0, len(left)-mostAlways):])
 }
 
 // Grants lists and ends what lets calls pass without a question.
@@ -200,7 +193,10 @@ func (gr *Grants) end(ctx context.Context, g *store.Given) error {
 		return nil
 	}
 	if g.Always {
-		ends = func(t *store.Tx) error { return keepAlways(t, g.Agent, this) }
+		ends = func(t *store.Tx) error {
+			keepAlways(t, g.Agent, this)
+			return nil
+		}
 		if c, _, err := gr.load(ctx, g.ID); err == nil { // its card belongs to a conversation
 			n = c.kept.Conversation
 		}

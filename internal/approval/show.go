@@ -122,7 +122,7 @@ func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant f
 				continue
 			}
 			if why == unshown { // it does not count for its agent
-				_, err = t.Prompted(c.Ask.Agent, -1)
+				t.Prompted(c.Ask.Agent, -1)
 			}
 			c.withdraw(why, t.Now)
 			if err = errors.Join(err, c.put(t)); err != nil {

@@ -34,10 +34,7 @@ func (t *Tx) Card(id string) (*Card, error) {
 }
 
 func cardAt(t *Tx, key string) (*Card, error) {
-	c, err := get[Card](t, key)
-	if err != nil {
-		return nil, err
-	}
+	c := get[Card](t, key)
 	if c == nil || c.Era != t.doc.Era || t.entry(key).known.lost {
 		return nil, ErrGone
 	}
@@ -49,12 +46,10 @@ func cardAt(t *Tx, key string) (*Card, error) {
 // Until. Watchers hear "card <id>" of one that is closed. It stays closed. ErrTaken: another card has its code.
 func (t *Tx) PutCard(c *Card) error {
 	key := cardKey(t, c.ID)
-	was, err := get[Card](t, key)
+	was := get[Card](t, key)
 	card := *c
 	card.Era, card.Data = t.doc.Era, slices.Clone(c.Data)
 	switch {
-	case err != nil:
-		return err
 	case t.entry(key).known.lost, was != nil && was.Era != card.Era:
 		return ErrGone
 	case was != nil && was.ID != c.ID:
@@ -75,12 +70,13 @@ func (t *Tx) PutCard(c *Card) error {
 	if c.Until.After(t.Now) {
 		conv.Open = append(conv.Open, OpenCard{ID: c.ID, Digest: c.Digest, Until: c.Until, Closed: card.Closed})
 	}
-	return enlist(t, listKey(t.client, ofCard+c.ID), ofCard+c.ID, pick(card.Closed, time.Time{}, c.Until))
+	enlist(t, listKey(t.client, ofCard+c.ID), ofCard+c.ID, pick(card.Closed, time.Time{}, c.Until))
+	return nil
 }
 
 // Card is the card with this code, and the time; ErrGone: there is none.
 func (s *Store) Card(ctx context.Context, code string) (*Card, time.Time, error) {
-	cards, now, err := ofAll(ctx, s.engine, func(t *Tx) ([]*Card, error) {
+	cards, now, err := ofAll(ctx, s.engine, func(t *Tx) []*Card {
 		return counting(cardAt(t, codeKey(t, strings.ToLower(code))))
 	})
 	if err == nil && len(cards) == 0 {
@@ -92,21 +88,15 @@ func (s *Store) Card(ctx context.Context, code string) (*Card, time.Time, error)
 	return cards[0], now, nil
 }
 
-// counting is a list of what does not only seem to be there.
-func counting(c *Card, err error) ([]*Card, error) {
-	if errors.Is(err, ErrGone) {
-		return nil, nil
-	}
-	return []*Card{c}, err
-}
+func counting(c *Card, err error) []*Card { return pick(err == nil, []*Card{c}, nil) }
 
 // Cards are those of all clients that wait, oldest first, and the time.
 func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
-	all, now, err := ofListed(ctx, s.engine, func(t *Tx, name string) ([]*Card, error) {
+	all, now, err := ofListed(ctx, s.engine, func(t *Tx, name string) []*Card {
 		if id, isCard := strings.CutPrefix(name, ofCard); isCard {
 			return counting(t.Card(id))
 		}
-		return nil, nil
+		return nil
 	})
 	all = slices.DeleteFunc(all, func(c *Card) bool { return c.Closed || !c.Until.After(now) })
 	slices.SortFunc(all, func(a, b *Card) int { return cmp.Or(a.Until.Compare(b.Until), strings.Compare(a.ID, b.ID)) })
@@ -115,14 +105,13 @@ func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
 
 // Open are the cards that wait, as the index has them, and the time: much less to read than the cards.
 func (s *Store) Open(ctx context.Context) ([]OpenCard, time.Time, error) {
-	return ofAll(ctx, s.engine, func(t *Tx) (open []OpenCard, err error) {
-		all, err := listed(t)
-		for _, one := range all {
+	return ofAll(ctx, s.engine, func(t *Tx) (open []OpenCard) {
+		for _, one := range listed(t) {
 			if id, isCard := strings.CutPrefix(one.Name, ofCard); isCard {
 				open = append(open, OpenCard{ID: id, Until: one.Until})
 			}
 		}
-		return open, err
+		return open
 	})
 }
 
@@ -149,19 +138,19 @@ func listKey(client, name string) string { return nthKey(client, sha256.Sum256([
 
 func nthKey(client string, n byte) string { return keyOf(client, fmt.Sprintf("list/%02x", n%spread)) }
 
+func indexAt(t *Tx, key string) []indexed {
+	if found := get[index](t, key); found != nil {
+		return found.Of
+	}
+	return nil
+}
+
 // enlist puts a name into an index, in the place of what it was there; out of it where its time is over. What nobody
 // has put anew stays listed for a while after that: someone has to tell people that it is over.
-func enlist(t *Tx, key, name string, until time.Time) error {
-	found, err := get[index](t, key)
-	if err != nil {
-		return err
-	}
-	var all []indexed
-	if found != nil {
-		all = slices.DeleteFunc(slices.Clone(found.Of), func(o indexed) bool {
-			return o.Name == name || !o.Until.Add(keepCard).After(t.Now)
-		})
-	}
+func enlist(t *Tx, key, name string, until time.Time) {
+	all := slices.DeleteFunc(slices.Clone(indexAt(t, key)), func(o indexed) bool {
+		return o.Name == name || !o.Until.Add(keepCard).After(t.Now)
+	})
 	if until.After(t.Now) {
 		all = append(all, indexed{name, until})
 	}
@@ -170,33 +159,16 @@ func enlist(t *Tx, key, name string, until time.Time) error {
 		keep = later(keep, o.Until.Add(keepCard))
 	}
 	put(t, key, &index{all}, keep)
-	return nil
 }
 
 func later(a, b time.Time) time.Time { return pick(a.After(b), a, b) }
 
-// listed gives all names that are listed for people.
-func listed(t *Tx) (all []indexed, err error) {
+// listed gives all that is listed for people.
+func listed(t *Tx) (all []indexed) {
 	for n := range byte(spread) {
-		found, err := get[index](t, nthKey(t.client, n))
-		if err != nil {
-			return nil, err
-		}
-		if found != nil {
-			all = append(all, found.Of...)
-		}
+		all = append(all, indexAt(t, nthKey(t.client, n))...)
 	}
-	return all, nil
-}
-
-// ofAll gives what a function finds at each client, together, and the time.
-func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) ([]T, error)) ([]T, time.Time, error) {
-	found := make([][]T, len(e.o.Clients()))
-	err := e.each(ctx, e.o.Wait, true, func(i int, t *Tx) (err error) {
-		found[i], err = find(t)
-		return err
-	})
-	return slices.Concat(found...), e.clock.now(), err
+	return all
 }
 
 // mostRead is how many documents a look rests on: a script of Redis takes no more than 8,000.
@@ -204,24 +176,22 @@ const mostRead = 500
 
 // ofListed gives what a function finds for each listed name, together, and the time.
 func ofListed[T any](
-	ctx context.Context, e *engine, find func(t *Tx, name string) ([]T, error),
+	ctx context.Context, e *engine, find func(t *Tx, name string) []T,
 ) (all []T, now time.Time, err error) {
-	names, now, err := ofAll(ctx, e, func(t *Tx) (names []Name, err error) {
-		found, err := listed(t)
-		for _, one := range found {
+	names, now, err := ofAll(ctx, e, func(t *Tx) (names []Name) {
+		for _, one := range listed(t) {
 			names = append(names, Name{t.client, one.Name})
 		}
-		return names, err
+		return names
 	})
 	for some := range slices.Chunk(names, mostRead) {
-		found, at, errFound := ofAll(ctx, e, func(t *Tx) (found []T, err error) {
+		found, at, errFound := ofAll(ctx, e, func(t *Tx) (found []T) {
 			for _, n := range some {
 				if n.Client == t.client {
-					here, errHere := find(t, n.Key)
-					found, err = append(found, here...), errors.Join(err, errHere)
+					found = append(found, find(t, n.Key)...)
 				}
 			}
-			return found, err
+			return found
 		})
 		all, now, err = append(all, found...), at, errors.Join(err, errFound)
 	}

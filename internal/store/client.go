@@ -50,9 +50,7 @@ func withPauses(all, more []Pause) []Pause {
 	return all
 }
 
-func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli()) }
-
-// enter makes a change one of a client: it rests on its document from now on.
+// enter makes a change rest on its client's document.
 //
 //	here    there                       means
 //	none    none                        a new client: it gets an epoch
@@ -61,23 +59,20 @@ func (c *clientDoc) beginEra(now time.Time) { c.Era = max(c.Era+1, now.UnixMilli
 //	x       none                        lost: it is x again, and lost
 //	x       y                           lost: it is y that was x, and lost
 //	        older than what was seen    lost in part: what was seen is put back
-func enter(t *Tx, client string) error {
-	key, here := keyOf(client, "client"), t.engine.file.of(client)
-	found, err := get[clientDoc](t, key)
-	if err != nil {
-		return err
-	}
-	k, c := t.entry(key).known, &t.doc
-	if t.client = client; found != nil {
+func enter(t *Tx, client string) {
+	key, here, c := keyOf(client, "client"), t.engine.file.of(client), &t.doc
+	t.client = client
+	found := get[clientDoc](t, key)
+	k := t.entry(key).known
+	if found != nil {
 		*c = *found
 	}
 	isGone, isOther := k.version == "", k.version != "" && c.isLoss(here.Epoch)
 	switch {
 	case found == nil && here.Epoch == "":
-		c.Epoch = rand.Text()
-		c.Pauses, err = pausesElsewhere(t)
+		c.Epoch, c.Pauses = rand.Text(), pausesElsewhere(t)
 		putClient(t)
-		return err
+		return
 	case found == nil:
 		c.Epoch, c.Pauses = here.Epoch, here.Pauses
 	case isOther:
@@ -85,20 +80,18 @@ func enter(t *Tx, client string) error {
 	}
 	if isGone || isOther {
 		t.isLoss, c.Lost = !c.Lost, true
-		c.beginEra(t.Now)
+		beginEra(t, t.Now)
 	}
 	if isGone || isOther || k.lost {
 		c.merge(k.older)
 		t.MarkUnseen(lostUnseen)
 		putClient(t)
 	}
-	return nil
 }
 
 // isMet reports whether a client has entered before, here or elsewhere.
 func isMet(t *Tx, client string) bool {
-	found, _ := get[clientDoc](t, keyOf(client, "client"))
-	return found != nil || t.engine.file.of(client).Epoch != ""
+	return get[clientDoc](t, keyOf(client, "client")) != nil || t.engine.file.of(client).Epoch != ""
 }
 
 // met keeps outside the store what a commit has shown of it.
@@ -111,20 +104,15 @@ func met(t *Tx) error {
 }
 
 // pausesElsewhere are those of the other clients, which bind a new one too.
-func pausesElsewhere(t *Tx) (on []Pause, err error) {
+func pausesElsewhere(t *Tx) (on []Pause) {
 	for _, id := range t.engine.o.Clients() {
-		err := t.engine.attempt(t.ctx, func(other *Tx) error {
-			c, err := get[clientDoc](other, keyOf(id, "client"))
-			if c != nil {
+		t.fail(t.engine.attempt(t.ctx, "", func(other *Tx) {
+			if c := get[clientDoc](other, keyOf(id, "client")); c != nil {
 				on = withPauses(on, c.Pauses)
 			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+		}))
 	}
-	return on, nil
+	return on
 }
 
 // putClient writes the client's document. One that is made anew counts as newer than those of before, so that a process
@@ -135,6 +123,12 @@ func putClient(t *Tx) {
 	if e := t.entry(key); e.known.version == "" {
 		e.least = uint64(max(0, t.Now.UnixMilli()))
 	}
+}
+
+// beginEra ends the client's cards and grants.
+func beginEra(t *Tx, now time.Time) {
+	t.doc.Era = max(t.doc.Era+1, now.UnixMilli())
+	putClient(t)
 }
 
 // Paused is the pause that binds an agent's calls; nil: none does. A call that names no agent is bound by any.
@@ -163,14 +157,14 @@ func (t *Tx) MarkUnseen(by string) {
 // ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such
 // mark.
 func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
-	cleared, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]*Mark, error) {
+	cleared, _, err := ofAll(ctx, s.engine, func(t *Tx) []*Mark {
 		mark := t.doc.Unseen
 		if mark == nil || !strings.EqualFold(mark.Ref, ref) {
-			return nil, nil
+			return nil
 		}
 		t.doc.Unseen = nil
 		putClient(t)
-		return []*Mark{mark}, nil
+		return []*Mark{mark}
 	})
 	return len(cleared) > 0, err
 }
@@ -178,7 +172,7 @@ func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
 // Pause is the owner's word for an agent, or for all of them, of every client. Who may go on may ask again: the
 // questions of this hour don't count any more. That all may lifts each pause.
 func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
-	return s.each(ctx, s.o.Wait, false, func(_ int, t *Tx) error {
+	return s.each(ctx, func(t *Tx) {
 		c := &t.doc
 		c.Pauses = slices.DeleteFunc(slices.Clone(c.Pauses), func(q Pause) bool {
 			return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
@@ -195,33 +189,32 @@ func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic //
 		}
 		putClient(t)
 		tell(t, "pause")
-		return nil
 	})
 }
 
 // Pauses are those that are on.
 func (s *Store) Pauses(ctx context.Context) ([]Pause, error) {
-	all, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]Pause, error) { return t.doc.Pauses, nil })
+	all, _, err := ofAll(ctx, s.engine, func(t *Tx) []Pause { return t.doc.Pauses })
 	return withPauses(nil, all), err
 }
 
 // Lost names the clients of which the store has lost what it knew, as long as the owner has not accepted that.
 func (s *Store) Lost(ctx context.Context) ([]string, error) {
-	lost, _, err := ofAll(ctx, s.engine, func(t *Tx) ([]string, error) {
-		return pick(t.doc.Lost, []string{t.client}, nil), nil
-	})
+	lost, _, err := ofAll(ctx, s.engine, func(t *Tx) []string { return pick(t.doc.Lost, []string{t.client}, nil) })
 	return lost, err
 }
 
-// patience is how long a start waits: no call does yet, and the first write to a slow disk may take seconds.
-const patience = 30 * time.Second
-
 // AcceptLoss is for when the agents' sessions were restarted: a conversation that is not there is a new one again.
 // Those that were met since the loss stay as they are.
-func (s *Store) AcceptLoss(ctx context.Context) error {
-	return s.each(ctx, patience, false, func(_ int, t *Tx) error {
-		t.doc.Lost = false
-		putClient(t)
-		return nil
-	})
+func (s *Store) AcceptLoss(ctx context.Context) (err error) {
+	for range 20 { // no call waits yet, and the first write to a slow disk may take seconds
+		err = s.each(ctx, func(t *Tx) {
+			t.doc.Lost = false
+			putClient(t)
+		})
+		if err == nil {
+			break
+		}
+	}
+	return err
 }

@@ -68,18 +68,13 @@ type timeOf struct {
 var timeKey = keyOf("", "time")
 
 // noteTime keeps the time, and finds out whether it was later before.
-func (e *engine) noteTime(t *Tx) error {
-	kept, err := get[timeOf](t, timeKey)
-	if err != nil {
-		return err
-	}
+func (e *engine) noteTime(t *Tx) {
 	newest, _ := e.clock.latest()
-	if kept != nil {
+	if kept := get[timeOf](t, timeKey); kept != nil {
 		e.clock.check(kept.At)
 		newest = later(newest, kept.At)
 	}
 	put(t, timeKey, &timeOf{newest}, time.Time{})
-	return nil
 }
 
 // keepTime keeps the time each second.
@@ -87,7 +82,7 @@ func (e *engine) keepTime(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if err := e.change(ctx, e.o.Wait, e.noteTime); err != nil && ctx.Err() == nil {
+		if err := e.change(ctx, "", e.noteTime); err != nil && ctx.Err() == nil {
 			e.o.Log.Debug("the store's time could not be kept", "err", err)
 		}
 		select {
@@ -101,7 +96,7 @@ func (e *engine) keepTime(ctx context.Context) {
 func (e *engine) prepare(ctx context.Context) error {
 	newest, lowest := e.clock.latest()
 	if newest.IsZero() {
-		if err := e.attempt(ctx, e.noteTime); err != nil {
+		if err := e.attempt(ctx, "", e.noteTime); err != nil {
 			return err
 		}
 		_, lowest = e.clock.latest()
@@ -126,23 +121,13 @@ func (e *engine) newEra(ctx context.Context) error {
 	}
 	e.o.Log.Error("the store's clock was set back: all cards and grants end", "to", lowest)
 	for _, id := range e.o.Clients() {
-		if err := e.attempt(ctx, func(t *Tx) error {
-			if err := enter(t, id); err != nil {
-				return err
-			}
-			t.doc.beginEra(lowest)
-			putClient(t)
-			return nil
-		}); err != nil {
+		if err := e.attempt(ctx, id, func(t *Tx) { beginEra(t, lowest) }); err != nil {
 			return err
 		}
 	}
-	if err := e.attempt(ctx, func(t *Tx) error {
-		put(t, timeKey, &timeOf{lowest}, time.Time{})
-		return nil
-	}); err != nil {
-		return err
+	err := e.attempt(ctx, "", func(t *Tx) { put(t, timeKey, &timeOf{lowest}, time.Time{}) })
+	if err == nil {
+		e.clock.follow()
 	}
-	e.clock.follow()
-	return nil
+	return err
 }

@@ -22,12 +22,11 @@ const mostTimes = 1100
 
 // happened is when a thing happened within a window before now. What is yet to come happened before the clock was set
 // back: from now on it counts as what happens now.
-func happened(t *Tx, key string, window time.Duration) (at []int64, err error) {
-	found, err := get[times](t, key)
+func happened(t *Tx, key string, window time.Duration) (at []int64) {
+	found, isAhead := get[times](t, key), false
 	if found == nil {
-		return nil, err
+		return nil
 	}
-	isAhead := false
 	for _, one := range found.At {
 		if one > t.Now.Add(slack).UnixMilli() {
 			one, isAhead = t.Now.UnixMilli(), true
@@ -39,7 +38,7 @@ func happened(t *Tx, key string, window time.Duration) (at []int64, err error) {
 	if isAhead {
 		put(t, key, &times{at}, t.Now.Add(window))
 	}
-	return at, err
+	return at
 }
 
 // happens adds to what happened.
@@ -50,13 +49,12 @@ func happens(t *Tx, key string, window time.Duration, at []int64) {
 // Count is how often a thing has happened within a window; add counts one more.
 func (s *Store) Count(ctx context.Context, name string, window time.Duration, add bool) (n int, err error) {
 	key := nameKey("count", name)
-	err = s.change(ctx, s.o.Wait, func(t *Tx) error {
-		at, err := happened(t, key, window)
+	err = s.change(ctx, "", func(t *Tx) {
+		at := happened(t, key, window)
 		if n = len(at); add {
 			n++
 			happens(t, key, window, at)
 		}
-		return err
 	})
 	return n, err
 }
@@ -69,21 +67,19 @@ func askedKey(client, agent string) string {
 
 // Prompted counts one more question of the agent in this hour, if there is room for it. Where most is negative it takes
 // the last one back.
-func (t *Tx) Prompted(agent string, most int) (ok bool, err error) {
+func (t *Tx) Prompted(agent string, most int) (ok bool) {
 	key := askedKey(t.client, agent)
-	at, err := happened(t, key, askedWindow)
+	at := happened(t, key, askedWindow)
 	at = slices.DeleteFunc(at, func(one int64) bool { return one <= t.doc.Forgiven.UnixMilli() })
 	switch n := len(at); {
-	case err != nil:
-		return false, err
 	case most < 0:
 		put(t, key, &times{at[:max(0, n-1)]}, t.Now.Add(askedWindow))
 	case n >= most:
-		return false, nil
+		return false
 	default:
 		happens(t, key, askedWindow, at)
 	}
-	return true, nil
+	return true
 }
 
 type lease struct {
@@ -94,17 +90,15 @@ type lease struct {
 // Lease takes or keeps what one holder may have at a time, and reports whether it has it; for no time, it is given up.
 func (s *Store) Lease(ctx context.Context, name, holder string, keep time.Duration) (has bool, err error) {
 	key := nameKey("lease", name)
-	err = s.change(ctx, s.o.Wait, func(t *Tx) error {
-		found, err := get[lease](t, key)
-		until := t.Now.Add(keep)
-		has = err == nil && (found == nil || found.Holder == holder || !found.Until.After(t.Now) ||
-			keep > 0 && found.Until.After(until.Add(slack)))
+	err = s.change(ctx, "", func(t *Tx) {
+		found, until := get[lease](t, key), t.Now.Add(keep)
+		has = found == nil || found.Holder == holder || !found.Until.After(t.Now) ||
+			keep > 0 && found.Until.After(until.Add(slack))
 		if has {
 			put(t, key, &lease{holder, until}, until)
 		}
-		return err
 	})
-	return has, err
+	return has && err == nil, err
 }
 
 type text struct {
@@ -113,22 +107,17 @@ type text struct {
 
 // Keep keeps a small text under a name for good.
 func (s *Store) Keep(ctx context.Context, name string, data []byte) error {
-	data = slices.Clone(data)
-	return s.change(ctx, s.o.Wait, func(t *Tx) error {
-		put(t, nameKey("text", name), &text{data}, time.Time{})
-		return nil
-	})
+	kept := &text{slices.Clone(data)}
+	return s.change(ctx, "", func(t *Tx) { put(t, nameKey("text", name), kept, time.Time{}) })
 }
 
 // Kept is what was kept last under a name; nil: nothing was.
 func (s *Store) Kept(ctx context.Context, name string) (data []byte, err error) {
-	err = s.change(ctx, s.o.Wait, func(t *Tx) error {
-		found, err := get[text](t, nameKey("text", name))
-		data = nil
-		if found != nil {
+	err = s.change(ctx, "", func(t *Tx) {
+		found := get[text](t, nameKey("text", name))
+		if data = nil; found != nil {
 			data = found.Data
 		}
-		return err
 	})
 	return data, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,17 +22,6 @@ type engine struct {
 	seed  maphash.Seed
 	locks [64]chan struct{} // for those who were not first
 	eras  chan struct{}     // held by who begins a new era
-}
-
-func newEngine(o *Options, f *file) *engine {
-	e := &engine{
-		o: o, file: f, seals: newSealer(o.Key), cache: cache{known: map[string]*known{}}, seed: maphash.MakeSeed(),
-		eras: make(chan struct{}, 1),
-	}
-	for i := range e.locks {
-		e.locks[i] = make(chan struct{}, 1)
-	}
-	return e
 }
 
 // entry is a document that a change rests on.
@@ -72,20 +62,18 @@ func kindOf(key string) string {
 }
 
 // get is what a document says, or what it is to say; nil: it is not there. Where it can't be read, the change fails.
-func get[T any](t *Tx, key string) (*T, error) {
+func get[T any](t *Tx, key string) *T {
 	e := t.entry(key)
 	if e.write != nil {
 		value, _ := e.write.(*T)
-		return value, nil
+		return value
 	}
 	value, err := decode[T](e.known)
-	if err != nil {
-		t.failed = err
-	}
+	t.fail(err)
 	if e.known.lost && kindOf(key) == named {
 		put(t, key, value, e.known.ends())
 	}
-	return value, err
+	return value
 }
 
 // put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
@@ -95,40 +83,54 @@ func put(t *Tx, key string, value any, until time.Time) {
 	e.write, e.until = value, until
 }
 
-// change runs a function until what it rests on still holds, and commits what it says. The last run counts.
-func (e *engine) change(ctx context.Context, wait time.Duration, run func(t *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+// fail makes the change fail, whatever else it says.
+func (t *Tx) fail(err error) { t.failed = cmp.Or(t.failed, err) }
+
+// change runs a function until what it rests on still holds, and commits what it says. The last run counts. It is of a
+// client; "": of none.
+func (e *engine) change(ctx context.Context, client string, run func(t *Tx)) error {
+	ctx, cancel := context.WithTimeout(ctx, e.o.Wait)
 	defer cancel()
 	if err := e.prepare(ctx); err != nil {
 		return err
 	}
-	return e.attempt(ctx, run)
+	return e.attempt(ctx, client, run)
 }
 
-// each makes a change of each client, all at the same time. A client that was never met is left out of a look.
-func (e *engine) each(ctx context.Context, wait time.Duration, looks bool, run func(i int, t *Tx) error) error {
+// ofAll gives what a look finds at each client, together, and the time.
+func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) []T) ([]T, time.Time, error) {
+	return ofEach(ctx, e, isMet, find)
+}
+
+// each makes a change of each client.
+func (e *engine) each(ctx context.Context, run func(t *Tx)) error {
+	anew := func(*Tx, string) bool { return true }
+	_, _, err := ofEach(ctx, e, anew, func(t *Tx) []struct{} { run(t); return nil })
+	return err
+}
+
+func ofEach[T any](
+	ctx context.Context, e *engine, counts func(t *Tx, client string) bool, find func(t *Tx) []T,
+) ([]T, time.Time, error) {
 	ids := e.o.Clients()
-	failed := make([]error, len(ids))
+	found, failed := make([][]T, len(ids)), make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
 		all.Go(func() {
-			failed[i] = e.change(ctx, wait, func(t *Tx) error {
-				if looks && !isMet(t, id) {
-					return t.failed
+			failed[i] = e.change(ctx, "", func(t *Tx) {
+				if found[i] = nil; counts(t, id) {
+					enter(t, id)
+					found[i] = find(t)
 				}
-				if err := enter(t, id); err != nil {
-					return err
-				}
-				return run(i, t)
 			})
 		})
 	}
 	all.Wait()
-	return errors.Join(failed...)
+	return slices.Concat(found...), e.clock.now(), errors.Join(failed...)
 }
 
 // attempt runs until what a run rests on holds.
-func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
+func (e *engine) attempt(ctx context.Context, client string, run func(t *Tx)) error {
 	var seen map[string]*known
 	var alone chan struct{}
 	defer func() {
@@ -138,14 +140,15 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 	}()
 	for ctx.Err() == nil {
 		t := &Tx{Now: e.clock.now(), ctx: ctx, engine: e, seen: seen}
-		t.entries = t.room[:0]
-		answer := run(t)
-		if t.failed != nil {
+		if t.entries = t.room[:0]; client != "" {
+			enter(t, client)
+		}
+		if run(t); t.failed != nil {
 			return t.failed
 		}
-		moved, done, err := e.commit(t, answer == nil)
+		moved, done, err := e.commit(t)
 		if done || err != nil {
-			return cmp.Or(answer, err)
+			return err
 		}
 		seen = make(map[string]*known, len(t.entries))
 		for i := range t.entries {
@@ -170,25 +173,20 @@ func (e *engine) attempt(ctx context.Context, run func(t *Tx) error) error {
 }
 
 func (t *Tx) writes() bool {
-	for i := range t.entries {
-		if t.entries[i].write != nil {
-			return true
-		}
-	}
-	return false
+	return !t.isVoid && slices.ContainsFunc(t.entries, func(n entry) bool { return n.write != nil })
 }
 
-// commit writes what a run says, or with write unset only looks whether what it rests on holds. What rests on one reply
-// and writes nothing holds: that reply was all of it.
-func (e *engine) commit(t *Tx, write bool) (moved []Doc, done bool, err error) {
+// commit writes what a run says, or only looks whether what it rests on holds. What rests on one reply and writes
+// nothing holds: that reply was all of it.
+func (e *engine) commit(t *Tx) (moved []Doc, done bool, err error) {
 	c := &Commit{Docs: make([]Doc, len(t.entries)), By: t.Now.Add(slack)}
-	write = write && t.writes()
-	holds := !write
+	writes := t.writes()
+	holds := !writes
 	for i := range t.entries {
 		n, d := &t.entries[i], &c.Docs[i]
 		d.Key, d.Was = n.key, n.known.version
 		holds = holds && t.seen[n.key] == n.known
-		if n.write == nil || !write {
+		if !writes || n.write == nil {
 			continue
 		}
 		n.next = &known{count: max(n.known.count+1, n.least), value: n.write}
@@ -199,7 +197,7 @@ func (e *engine) commit(t *Tx, write bool) (moved []Doc, done bool, err error) {
 			return nil, false, err
 		}
 	}
-	if write {
+	if writes {
 		c.Publish = t.publish
 	}
 	if !holds {
@@ -217,7 +215,7 @@ func (e *engine) commit(t *Tx, write bool) (moved []Doc, done bool, err error) {
 			e.cache.put(n.key, cmp.Or(n.next, n.known))
 		}
 	}
-	if write && t.client != "" {
+	if writes && t.client != "" {
 		err = met(t)
 	}
 	return nil, true, err
@@ -232,7 +230,7 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 			"kind", kindOf(d.Key))
 		return nil, err
 	}
-	if was == nil || was.count < k.count || was.count == k.count && was.version == k.version {
+	if was.count < k.count || was.count == k.count && was.version == k.version {
 		return k, nil
 	}
 	if was.lost && was.version == k.version {

@@ -11,22 +11,28 @@ func alwaysKey(client, agent string) string {
 	return keyOf(client, "always/", hashOf(strings.ToLower(agent)))
 }
 
+// always are the grants of an agent that were given on the page for up to 30 days.
+type always struct {
+	Grants []Grant `json:"grants"`
+	Era    int64   `json:"era,omitzero"` // they count in the one in which they were put
+}
+
 // Always are the grants of an agent that count in all its conversations.
-func (t *Tx) Always(agent string) (*Always, error) {
+func (t *Tx) Always(agent string) []Grant {
 	key := alwaysKey(t.client, agent)
-	found, err := get[Always](t, key)
-	if err != nil || found == nil || t.entry(key).known.lost || found.Era != t.doc.Era {
-		return &Always{}, err
+	found := get[always](t, key)
+	if found == nil || t.entry(key).known.lost || found.Era != t.doc.Era {
+		return nil
 	}
-	return &Always{Grants: holding(t, found.Grants)}, nil
+	return holding(t, found.Grants)
 }
 
 // PutAlways replaces them.
-func (t *Tx) PutAlways(agent string, a *Always) error {
-	until := longest(t, a.Grants)
-	put(t, alwaysKey(t.client, agent), &Always{slices.Clone(a.Grants), t.doc.Era}, until.Add(time.Minute))
+func (t *Tx) PutAlways(agent string, grants []Grant) {
+	until := longest(t, grants)
+	put(t, alwaysKey(t.client, agent), &always{slices.Clone(grants), t.doc.Era}, until.Add(time.Minute))
 	name := ofAgent + strings.ToLower(agent)
-	return enlist(t, listKey(t.client, name), name, until)
+	enlist(t, listKey(t.client, name), name, until)
 }
 
 // holding leaves out the grants that are over, in a copy.
@@ -45,23 +51,18 @@ func longest(t *Tx, grants []Grant) time.Time {
 
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
-	return ofListed(ctx, s.engine, func(t *Tx, name string) (all []Given, err error) {
+	return ofListed(ctx, s.engine, func(t *Tx, name string) (all []Given) {
 		in, grants := Name{Client: t.client}, []Grant(nil)
 		agent, isAlways := strings.CutPrefix(name, ofAgent)
-		if isAlways {
-			var a *Always
-			a, err = t.Always(agent)
-			grants = a.Grants
-		} else if key, isKey := strings.CutPrefix(name, ofKey); isKey {
-			var c *Conversation
+		if key, isKey := strings.CutPrefix(name, ofKey); isKey {
 			in.Key = key
-			if c, err = conversation(t, in, false); err == nil {
-				grants = c.Grants
-			}
+			grants = conversation(t, in, false).Grants
+		} else if isAlways {
+			grants = t.Always(agent)
 		}
 		for i := range grants {
 			all = append(all, Given{Grant: grants[i], Conversation: in, Always: isAlways})
 		}
-		return all, err
+		return all
 	})
 }

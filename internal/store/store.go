@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"strings"
 	"sync"
@@ -128,12 +129,6 @@ type Given struct {
 	Always       bool // for all conversations of the grant's agent
 }
 
-// Always are the grants of an agent that were given on the page for up to 30 days.
-type Always struct {
-	Grants []Grant `json:"grants"`
-	Era    int64   `json:"era,omitzero"` // they count in the one in which they were put
-}
-
 // Side is what a question needs beside the conversation: fingerprints of what the user said and of what tools brought
 // in, oldest first.
 type Side struct {
@@ -158,7 +153,13 @@ func Open(ctx context.Context, o Options) (*Store, error) { //nolint:gocritic //
 		return nil, err
 	}
 	o.Wait, o.Log = cmp.Or(o.Wait, 400*time.Millisecond), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	s := &Store{engine: newEngine(&o, f)}
+	s := &Store{engine: &engine{
+		o: &o, file: f, seals: newSealer(o.Key), cache: cache{known: map[string]*known{}}, seed: maphash.MakeSeed(),
+		eras: make(chan struct{}, 1),
+	}}
+	for i := range s.locks {
+		s.locks[i] = make(chan struct{}, 1)
+	}
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.ended.Go(func() { s.keepTime(ctx) })
 	return s, nil
@@ -171,11 +172,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.o.Backend.Ready(ctx); err != nil {
 		return err
 	}
-	if err := s.change(ctx, s.o.Wait, s.noteTime); err != nil { // a replica and a full disk still answer reads
-		return err
-	}
-	_, err := s.Lost(ctx) // so that a loss is noticed even where no call meets it
-	return err
+	return s.change(ctx, "", s.noteTime) // a replica and a full disk still answer reads
 }
 
 // Watch calls heard with "card <id>" and "pause" when these change in any process, until ctx ends. It is a hint: some

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -30,8 +31,9 @@ type Tx struct {
 	client  string
 	doc     clientDoc // the client's, a copy
 	isLoss  bool      // this change has found out that the store has lost what it knew of the client
+	isVoid  bool      // nothing is written
 	publish string
-	failed  error // this can't be committed, whatever the function says
+	failed  error
 }
 
 // keyOf is the name of a client's document. What stands in the braces says where a Redis Cluster keeps it.
@@ -64,24 +66,16 @@ func hashOf(texts ...string) string {
 // said is forgotten. An error of fn ends it and nothing is written, but counts only if what fn saw is still so. fn does
 // no I/O and must not keep t.
 func (s *Store) Update(ctx context.Context, n Name, fn func(t *Tx) error) error {
-	return s.change(ctx, s.o.Wait, func(t *Tx) error {
-		if err := enter(t, n.Client); err != nil {
-			return err
-		}
-		own, err := conversation(t, n, false)
-		if err != nil {
-			return err
-		}
-		t.Own = n
-		if t.C, t.Under, err = rootOf(t, own); err != nil {
-			return err
-		}
-		t.Lost, t.Unseen = own.lost || t.C.lost, t.doc.Unseen
-		if err = fn(t); err != nil {
-			return err
-		}
-		return finish(t)
+	var answer error
+	err := s.change(ctx, n.Client, func(t *Tx) {
+		own := conversation(t, n, false)
+		t.C, t.Under = rootOf(t, own)
+		t.Own, t.Lost, t.Unseen = n, own.lost || t.C.lost, t.doc.Unseen
+		answer = fn(t)
+		t.isVoid = answer != nil
+		finish(t)
 	})
+	return cmp.Or(err, answer)
 }
 
 // Look is the conversation as it is now, or its root where it has one; nothing in it may be changed.
@@ -94,21 +88,14 @@ func (s *Store) Look(ctx context.Context, n Name) (c Conversation, err error) {
 }
 
 // conversation reads one. There says that it must be there, for others have met it.
-func conversation(t *Tx, n Name, there bool) (*Conversation, error) {
-	if n.Client != t.client {
-		return nil, errors.New("store: a conversation of another client")
-	}
+func conversation(t *Tx, n Name, there bool) *Conversation {
 	for _, c := range t.convs {
 		if c.Name == n {
-			return c, nil
+			return c
 		}
 	}
-	c := &Conversation{}
-	key := keyOf(n.Client, "conv/", n.Hash())
-	found, err := get[Conversation](t, key)
-	if err != nil {
-		return nil, err
-	}
+	c, key := &Conversation{}, keyOf(t.client, "conv/", n.Hash())
+	found := get[Conversation](t, key)
 	if found != nil && !t.entry(key).known.lost && found.Epoch == t.doc.Epoch {
 		*c = *found
 		c.changed, c.granted = false, false
@@ -121,8 +108,10 @@ func conversation(t *Tx, n Name, there bool) (*Conversation, error) {
 	}
 	c.Grants = holding(t, c.Grants)
 	c.Open = those(c.Open, func(o *OpenCard) bool { return o.Until.After(t.Now) })
-	t.convs = append(t.convs, c)
-	return c, nil
+	if t.convs = append(t.convs, c); n.Client != t.client {
+		t.fail(errors.New("store: a conversation of another client"))
+	}
+	return c
 }
 
 // those leaves out what doesn't count any more, in a copy.
@@ -136,17 +125,15 @@ func those[T any](list []T, count func(*T) bool) []T {
 }
 
 // rootOf follows a conversation to the one whose trust it shares.
-func rootOf(t *Tx, c *Conversation) (root *Conversation, under string, err error) {
+func rootOf(t *Tx, c *Conversation) (root *Conversation, under string) {
 	for range mostLinks {
 		if c.Root == nil {
-			return c, under, nil
+			return c, under
 		}
-		under = c.Under
-		if c, err = conversation(t, *c.Root, true); err != nil {
-			return nil, "", err
-		}
+		under, c = c.Under, conversation(t, *c.Root, true)
 	}
-	return nil, "", errors.New("store: conversations descend from each other in a circle")
+	t.fail(errors.New("store: conversations descend from each other in a circle"))
+	return c, under
 }
 
 const mostLinks = 16
@@ -154,15 +141,8 @@ const mostLinks = 16
 // Other is another conversation of the client, or its root where it has one. What changes in it is written in the same
 // commit. Where it can't be read, Update fails.
 func (t *Tx) Other(n Name) *Conversation {
-	c, err := conversation(t, n, false)
-	if err == nil {
-		c, _, err = rootOf(t, c)
-	}
-	if err != nil {
-		t.failed = err
-		return &Conversation{Name: n}
-	}
-	return c
+	root, _ := rootOf(t, conversation(t, n, false))
+	return root
 }
 
 // Join makes Own share the trust of the parent's root, under one of its session ids: both are then as bad as the worse
@@ -199,7 +179,7 @@ func (t *Tx) Join(parent Name, under string) {
 }
 
 // finish says what is written of the conversations.
-func finish(t *Tx) (err error) {
+func finish(t *Tx) {
 	for _, c := range t.convs {
 		old := !c.Written.IsZero() && t.Now.Sub(c.Written) > rewriteAfter
 		if !c.changed && !old {
@@ -209,30 +189,23 @@ func finish(t *Tx) (err error) {
 		c.Epoch, c.Era, c.Written = t.doc.Epoch, t.doc.Era, t.Now
 		put(t, c.key, c, t.Now.Add(keepLong))
 		if t.entry(c.key).known.version == "" || old {
-			err = enlist(t, refKey(c.Client, c.Ref()), c.Key, t.Now.Add(keepLong))
+			enlist(t, refKey(t.client, c.Ref()), c.Key, t.Now.Add(keepLong))
 		}
-		if name := ofKey + c.Key; err == nil && c.granted {
-			err = enlist(t, listKey(t.client, name), name, longest(t, c.Grants))
-		}
-		if err != nil {
-			return err
+		if name := ofKey + c.Key; c.granted {
+			enlist(t, listKey(t.client, name), name, longest(t, c.Grants))
 		}
 	}
-	return nil
 }
 
 func refKey(client, ref string) string { return keyOf(client, "ref/", ref) }
 
 // Find is the conversation with this short name.
 func (s *Store) Find(ctx context.Context, ref string) (Name, error) {
-	all, _, err := ofAll(ctx, s.engine, func(t *Tx) (all []Name, err error) {
-		found, err := get[index](t, refKey(t.client, strings.ToUpper(ref)))
-		if found != nil {
-			for _, one := range found.Of {
-				all = append(all, Name{t.client, one.Name})
-			}
+	all, _, err := ofAll(ctx, s.engine, func(t *Tx) (all []Name) {
+		for _, one := range indexAt(t, refKey(t.client, strings.ToUpper(ref))) {
+			all = append(all, Name{t.client, one.Name})
 		}
-		return all, err
+		return all
 	})
 	switch {
 	case err != nil:
@@ -257,7 +230,7 @@ func requestKey(client, id string) string { return keyOf(client, "req/", hashOf(
 // Request is what was decided about a request; nil: it was not met.
 func (t *Tx) Request(id string) *Request {
 	key := requestKey(t.client, id)
-	found, _ := get[Request](t, key)
+	found := get[Request](t, key)
 	t.entry(key).once = true
 	return found
 }
@@ -278,7 +251,7 @@ func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
 // Side is what questions of the conversation need beside it, to be changed and put back. Where it can't be read, Update
 // fails.
 func (t *Tx) Side() *Side {
-	found, _ := get[Side](t, sideKey(t.C.Name))
+	found := get[Side](t, sideKey(t.C.Name))
 	if found == nil {
 		return &Side{}
 	}

@@ -123,19 +123,17 @@ func always(b *bench) {
 	one, two := b.store(), b.store()
 	put := func(s *store.Store, ids ...string) {
 		b.update(s, conv("a"), func(t *store.Tx) {
-			var a store.Always
+			var all []store.Grant
 			for _, id := range ids {
-				a.Grants = append(a.Grants, store.Grant{ID: id, Agent: "Main", Until: t.Now.Add(time.Hour)})
+				all = append(all, store.Grant{ID: id, Agent: "Main", Until: t.Now.Add(time.Hour)})
 			}
-			b.must(t.PutAlways("Main", &a))
+			t.PutAlways("Main", all)
 		})
 	}
 	have := func(s *store.Store, agent string) (ids string) {
 		b.update(s, conv("b"), func(t *store.Tx) {
 			ids = ""
-			a, err := t.Always(agent)
-			b.must(err)
-			for _, g := range a.Grants {
+			for _, g := range t.Always(agent) {
 				ids += g.ID
 			}
 		})
@@ -183,10 +181,7 @@ func prompted(b *bench) {
 	one, two := b.store(), b.store()
 	ask := func(s *store.Store, agent string) (ok bool) {
 		b.Helper()
-		b.must(s.Update(b.ctx, conv("a"), func(t *store.Tx) (err error) {
-			ok, err = t.Prompted(agent, 2)
-			return err
-		}))
+		b.update(s, conv("a"), func(t *store.Tx) { ok = t.Prompted(agent, 2) })
 		return ok
 	}
 	b.is("the first", ask(one, "main"), true)
