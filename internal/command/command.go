@@ -26,7 +26,7 @@ const (
 type Line struct {
 	Effect   Effect
 	Commands [][]string // the words of each simple command, and of what sudo, env, sh -c and their like run
-	Dir      string     // where a known line runs, if it begins with cd, as written
+	Dir      string     // where the line runs, if it begins with cd, as written
 	Paths    []string   // the words of a known line that name files or directories, as written
 	Words    []string   // every word of it and of the texts quoted in it
 	Network  bool       // it is not known, and reaches the network by network.txt or a URL
@@ -112,12 +112,12 @@ func (r *reader) text(text string) {
 func (r *reader) list(list []simple) {
 	r.Commands = slices.Grow(r.Commands, 2*len(list))
 	for i, c := range list {
-		r.simple(c.words, i == 0 && len(list) > 1 && list[1].joint == "&&")
+		r.simple(c.words, i == 0 && len(list) > 1)
 		for _, w := range c.words {
 			r.word(w)
 		}
 		r.Joined = r.Joined || c.joint == "|"
-		if r.Dir != "" && i > 0 && c.joint != "&&" && c.joint != "|" {
+		if r.Dir != "" && i > 0 && c.joint != "&&" && (i == 1 || c.joint != "|") {
 			r.judge([]string{"cd"})
 		}
 	}
