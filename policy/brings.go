@@ -281,8 +281,10 @@ func (s *said) reach() (out Reach) {
 		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
 			out.Reads = []string{s.Context.SessionKey}
 		}
-	case s.Tool == "sessions_list":
-		out.BlindRead = slices.ContainsFunc(s.args, showsMessages)
+	case s.Tool == "sessions_list": // with what was said in them, which may be anyone's text
+		out.BlindRead = slices.ContainsFunc(s.args, func(a argument) bool {
+			return messageParams[a.name] && a.value != "0" && a.value != "false"
+		})
 	case r != nil:
 		keys, blind := r.keys(s)
 		if r.sends {
@@ -295,16 +297,7 @@ func (s *said) reach() (out Reach) {
 	return out
 }
 
-// showsMessages reports whether a list of sessions comes with what was said in them, which may be anyone's text.
-func showsMessages(a argument) bool {
-	switch topOf(a.path) {
-	case "messageLimit":
-		return a.value != "0"
-	case "includeLastMessage", "includeDerivedTitles":
-		return a.value != "false"
-	}
-	return false
-}
+var messageParams = setOfWords("messagelimit includelastmessage includederivedtitles")
 
 // quiet are the actions of automations after which nothing runs that would not have run before. Whatever else there is,
 // or will be, counts.
@@ -352,31 +345,28 @@ func sessionKeys(v, agent string) ([]string, bool) {
 // agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
 // message, and nothing tells it apart then. blind means that a session is named in a way taint can't follow.
 func (s *said) scheduledInto() (keys []string, blind bool) {
-	agents, events := []string{s.Agent()}, false
-	var named []string
+	agents, named, events := []string{s.Agent()}, []string(nil), false
 	for i := range s.args {
 		value := s.args[i].value
+		key, session := strings.CutPrefix(value, "session:")
 		switch s.args[i].name {
 		case "agentid", "agent":
 			agents = append(agents, strings.ToLower(strings.TrimSpace(value)))
-		case "sessionkey":
-			named = append(named, value)
 		case "sessiontarget":
 			events = events || value == "main"
-			if key, ok := strings.CutPrefix(value, "session:"); ok {
-				named = append(named, key)
-			}
 		case "kind", "action":
 			events = events || value == "systemEvent" || value == "wake"
 		}
-	}
-	if events {
-		for _, agent := range agents {
-			named = append(named, "agent:"+agent+":main")
+		if name := s.args[i].name; name == "sessionkey" || name == "sessiontarget" && session {
+			named = append(named, key)
 		}
 	}
 	for _, agent := range agents {
-		for _, key := range named {
+		all := named
+		if events {
+			all = append(slices.Clip(named), "main")
+		}
+		for _, key := range all {
 			forms, ok := sessionKeys(strings.TrimSpace(key), agent)
 			keys, blind = append(keys, forms...), blind || !ok
 		}
