@@ -370,9 +370,9 @@ func (b *builder) readScope(path string, s Scope) scope {
 	return scope{names: b.readNames(path+".exclude", s.Exclude)}
 }
 
-func (b *builder) readNames(path string, names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
+func (b *builder) readNames(path string, list []string) names {
+	set := names{}
+	for _, name := range list {
 		if name == everyTool {
 			set[name] = true
 		} else if name, ok := b.toolName(path, name); ok {

@@ -1,13 +1,11 @@
 package policy
 
-import (
-	"github.com/openclaw-verifier/verifier/taint"
-)
+import "github.com/openclaw-verifier/verifier/taint"
 
 // Config is the owner's policy as written in the file. The zero Config is the profile "default".
 type Config struct {
-	// Profile is what everything else is laid over: default, paranoid, permissive, interactive or strict. Empty means
-	// default.
+	// Profile is what everything else is laid over: default (also where it is empty), paranoid, permissive, interactive
+	// or strict.
 	Profile string `yaml:"profile"`
 	// TaintPolicy is the mode of a tool that nothing else names, by level. A level left out keeps the profile's mode.
 	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
@@ -15,10 +13,9 @@ type Config struct {
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
 	// Tools says what single tools do.
 	Tools map[string]Tool `yaml:"tools"`
-	// Trust says how far tool output and unknown senders are trusted.
+	// Trust says how far tool output and unknown senders are trusted, MCP how far servers of tools are.
 	Trust Trust `yaml:"trust"`
-	// MCP is about servers of tools.
-	MCP MCP `yaml:"mcp"`
+	MCP   MCP   `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
 	// AskCommands are the commands, by the words with which they begin, that a coding agent asks about at every
@@ -31,7 +28,7 @@ type Config struct {
 	// MaxIterations is how often a run may call the model before a person is asked whether it may go on. 0 means 10.
 	MaxIterations int `yaml:"maxIterations"`
 	// MaxCalls is the same for the calls of a run whose runtime does not count its iterations. 0 means 100. Calls
-	// that only look, build and test are counted apart, up to ten times as many.
+	// that only look, build and test don't count.
 	MaxCalls int `yaml:"maxCalls"`
 	// Agents tightens the policy for single agents, by agent id.
 	Agents map[string]Agent `yaml:"agents"`
@@ -61,32 +58,24 @@ type Override struct {
 
 // Trust is the part of the policy about where content comes from.
 type Trust struct {
-	// Tools is the level that a tool's output brings in.
-	Tools map[string]taint.Level `yaml:"tools"`
-	// UnknownSender is the level of a run whose starter is not attested. Nil means untrusted.
-	UnknownSender *taint.Level `yaml:"unknownSender"`
-	// Directories are the only ones whose files count as the owner's own. Empty: all are.
-	Directories []string `yaml:"directories"`
-	// Rules say what calls bring in, by their arguments.
-	Rules []TrustRule `yaml:"rules"`
+	Tools         map[string]taint.Level `yaml:"tools"`         // what a tool's output brings in
+	UnknownSender *taint.Level           `yaml:"unknownSender"` // of a run whose starter is not attested; nil: untrusted
+	Directories   []string               `yaml:"directories"`   // whose files alone are the owner's own; empty: all are
+	Rules         []TrustRule            `yaml:"rules"`         // what calls bring in, by their arguments
 }
 
 // TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
-// rule that fits counts, the owner's before the shipped ones.
+// rule that fits counts.
 type TrustRule struct {
-	// Tool is whose calls it is about.
-	Tool string `yaml:"tool"`
-	// Host is that of the address: wiki.example, or *.example for all below it.
-	Host string `yaml:"host"`
-	// Path is a file, or a directory and all below it.
-	Path string `yaml:"path"`
-	// Level is what the call brings in.
+	Tool  string       `yaml:"tool"`
+	Host  string       `yaml:"host"` // of the address: wiki.example, or *.example for all below it
+	Path  string       `yaml:"path"` // a file, or a directory and all below it
 	Level *taint.Level `yaml:"level"`
 }
 
-// MCP is the part of the policy about servers of tools that speak the Model Context Protocol.
+// MCP is the part of the policy about servers of tools that speak the Model Context Protocol, by the names that the
+// owner calls them.
 type MCP struct {
-	// Servers are those that the owner says something of, by the names that the owner calls them.
 	Servers map[string]Server `yaml:"servers"`
 }
 
@@ -102,22 +91,21 @@ type Server struct {
 // Tool is what the owner says a tool does: the third table, beside what its answers are worth and at which level it may
 // be called. What is left out stays as the shipped table has it; of a tool that is not in it, source and sink.
 type Tool struct {
-	// Source says whether its answers hold what others wrote. False counts as
-	// local; true as untrusted, unless trust.tools says which level it is.
+	// Source says whether its answers hold what others wrote. False counts as local; true as untrusted, unless
+	// trust.tools says which level it is.
 	Source *bool `yaml:"source"`
 	// Sink says whether it acts outside or changes anything.
 	Sink *bool `yaml:"sink"`
-	// Destinations are the params that say where it goes, whom it reaches, or
-	// which thing it gives away. An empty list is none; nil is unknown.
+	// Destinations are the params that say where it goes, whom it reaches, or which thing it gives away. An empty list
+	// is none; nil is unknown.
 	Destinations []string `yaml:"destinations"`
-	// Destructive says that it can't be undone, as a payment can't: it is always asked about where it acts for a
-	// tainted conversation, each time.
+	// Destructive says that it can't be undone, as a payment can't: where it acts for a tainted conversation, it is
+	// asked about each time.
 	Destructive *bool `yaml:"destructive"`
-	// Secret says that it bears secrets: it is never covered by a lasting grant,
-	// and the conversation holds secrets once it has returned something.
+	// Secret says that it bears secrets: no lasting grant covers it, and the conversation holds secrets then.
 	Secret *bool `yaml:"secret"`
-	// Leaves says that its arguments leave the machine: it asks once the
-	// conversation has read secrets, also where it is no sink.
+	// Leaves says that its arguments leave the machine: it asks once the conversation has read secrets, also where it
+	// is no sink.
 	Leaves *bool `yaml:"leaves"`
 	// Safe puts it on the safe list: it only looks, and may be called at every level.
 	Safe *bool `yaml:"safe"`
@@ -141,14 +129,10 @@ type Declared struct {
 
 // When is what must be so, all of it. Nothing at all is always so.
 type When struct {
-	// ContextTaintIncludes is so where the conversation is at one of these levels or a worse one.
-	ContextTaintIncludes []taint.Level `yaml:"context_taint_includes"`
-	// IterationGTE is so from this iteration of the turn on, and never where the runtime counts none.
-	IterationGTE *int `yaml:"iteration_gte"`
-	// Tool names the tools whose calls it is about.
-	Tool []string `yaml:"tool"`
-	// Params are params of the call and their values.
-	Params map[string]string `yaml:"params"`
+	ContextTaintIncludes []taint.Level     `yaml:"context_taint_includes"` // at one of these levels or a worse one
+	IterationGTE         *int              `yaml:"iteration_gte"`          // never so where the runtime counts none
+	Tool                 []string          `yaml:"tool"`                   // the tools whose calls it is about
+	Params               map[string]string `yaml:"params"`                 // of the call, and their values
 }
 
 // Action is what happens then. "*" is every tool.
@@ -172,9 +156,8 @@ type Scope struct {
 type Agent struct {
 	TaintPolicy   TaintPolicy         `yaml:"taintPolicy"`
 	ToolOverrides map[string]Override `yaml:"toolOverrides"`
-	// Scope adds tools that are judged for this agent. Unset: the global one.
-	Scope         Scope `yaml:"scope"`
-	MaxIterations int   `yaml:"maxIterations"`
+	Scope         Scope               `yaml:"scope"` // more tools that are judged; unset: the global one
+	MaxIterations int                 `yaml:"maxIterations"`
 }
 
 // Guard lists what belongs to the verifier itself and to its owner. A call that names any of it is restricted,

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
@@ -141,13 +140,6 @@ func (r *row) set(l taint.Level, rule, text string, mode taint.Mode) {
 	r.Modes[l], r.why[l] = mode, append(slices.Clip(r.why[l]), Step{rule, text, mode})
 }
 
-// close makes the row never more permissive for less trusted content, and names the levels that it had to tighten.
-func (r *row) close() []taint.Level {
-	closed, tightened := r.Modes.Closed()
-	r.tighten("closed", "Your policy is as strict here as in more trusted conversations", closed)
-	return tightened
-}
-
 // What a mode means: what a policy does to a call, before the name of a tool, and what happens, as the end of a
 // sentence.
 var (
@@ -176,14 +168,15 @@ type scope struct {
 func (l *layer) first(f *facts, lvl taint.Level) (s Step, named bool) {
 	tool, at := f.called(), " in "+lvl.String()+" conversations."
 	it := strings.Replace(tool, "this tool", "This tool", 1)
-	for _, o := range l.overrides[f.name] {
-		if m := o.byLevel()[lvl]; m != nil {
-			return Step{"override", "Your override " + verbs[*m] + " " + tool + at, *m}, true
-		}
-	}
-	for _, o := range l.overrides[f.name] {
-		if m := o.Any; m != nil {
-			return Step{"override", "Your override " + verbs[*m] + " " + tool + " at every level.", *m}, false
+	for _, named := range []bool{true, false} {
+		for _, o := range l.overrides[f.name] {
+			m, where := o.byLevel()[lvl], at
+			if !named {
+				m, where = o.Any, " at every level."
+			}
+			if m != nil {
+				return Step{"override", "Your override " + verbs[*m] + " " + tool + where, *m}, named
+			}
 		}
 	}
 	m := l.policy[lvl]
@@ -229,8 +222,8 @@ func (b *builder) rule(l *layer, f *facts) *rule {
 }
 
 // row works out a tool's row. asks are the levels at which an override or the dangerous list wants a person or refuses:
-// what it says of a more trusted level holds for the less trusted ones. loose are those that had to be tightened to
-// keep the row monotone.
+// what it says of a more trusted level holds for the less trusted ones. loose are those that had to be tightened, so that
+// the row is never more permissive for less trusted content.
 func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose []taint.Level) {
 	var escalated taint.Row
 	for _, lvl := range taint.All() {
@@ -241,9 +234,13 @@ func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose
 			escalated[lvl] = confirm
 		}
 	}
-	loose = r.close()
-	r.tighten(escalation, "Outside content could make the agent use "+f.called(), escalated)
-	return r, asks, append(loose, r.close()...) // a level that an override names may now be freer than one above it
+	for range 2 { // a level that an override names may, once others escalate, be freer than one above it
+		closed, tightened := r.Modes.Closed()
+		r.tighten("closed", "Your policy is as strict here as in more trusted conversations", closed)
+		r.tighten(escalation, "Outside content could make the agent use "+f.called(), escalated)
+		loose = append(loose, tightened...)
+	}
+	return r, asks, loose
 }
 
 // tightened is the stricter of two rules for a tool.
@@ -279,100 +276,4 @@ func (s *ruleset) tightened(o *ruleset, why string) *ruleset {
 // find is the rule for a tool: its own, that of its server, or that of the tools that we don't know.
 func (s *ruleset) find(tool string) *rule {
 	return cmp.Or(s.rules[tool], s.rules[serverOf(tool)], s.rules[""])
-}
-
-// declared is one that was checked.
-type declared struct {
-	Declared
-	from  taint.Level     // so from this level on
-	tools map[string]bool // whose calls it is about; empty: all
-
-	removes, blocks, confirms map[string]bool // tools
-}
-
-// of is what a policy makes of calls of a tool, where it is so, and whether the agent reads the reason.
-func (d *declared) of(tool string) (mode taint.Mode, says bool) {
-	names := func(set map[string]bool) bool { return set[tool] || set[everyTool] }
-	switch says = d.Action.BlockTurn || names(d.blocks); {
-	case says || names(d.removes):
-		return restrict, says
-	case names(d.confirms):
-		return confirm, false
-	}
-	return allow, false
-}
-
-// concerns reports whether a call is one that a policy is about, apart from the level.
-func (d *declared) concerns(c *protocol.Call) bool {
-	if len(d.tools) > 0 && !d.tools[c.Tool] {
-		return false
-	}
-	if n := d.When.IterationGTE; n != nil {
-		if reached := c.Iteration(); reached == nil || *reached < *n {
-			return false
-		}
-	}
-	if len(d.When.Params) == 0 {
-		return true
-	}
-	got := map[string]string{}
-	for path, value := range c.Strings {
-		if _, wanted := d.When.Params[path]; wanted {
-			got[path] = value
-		}
-	}
-	return maps.Equal(got, d.When.Params)
-}
-
-// declare lets the owner's policies tighten the plan.
-func (pl *planner) declare() {
-	for _, d := range pl.policy.declared {
-		mode, _ := d.of(pl.rule.name)
-		if mode == allow && !d.Action.LogFullContext && !d.Action.PersistGraph || !d.concerns(pl.Call) {
-			continue
-		}
-		pl.declared = append(pl.declared, d)
-		text := "Your policy " + d.Name + " " + verbs[mode] + " this"
-		if d.Action.Reason != "" {
-			text += ": " + strings.TrimSuffix(d.Action.Reason, ".")
-		}
-		pl.tighten("policy", text+".", onwards(d.from, mode))
-	}
-}
-
-// policies notes what the owner's policies want beside the mode. The reason that the agent reads is of the first that
-// blocks.
-func (j *judgement) policies() {
-	blocked := false
-	for _, d := range j.declared {
-		if j.out.Level < d.from {
-			continue
-		}
-		mode, says := d.of(j.rule.name)
-		j.out.LogContext = j.out.LogContext || d.Action.LogFullContext
-		j.out.PersistGraph = j.out.PersistGraph || d.Action.PersistGraph
-		j.out.ownerAsks = j.out.ownerAsks || mode != allow
-		if !blocked && mode == restrict && says {
-			j.out.Reason = d.Action.Reason
-		}
-		blocked = blocked || mode == restrict
-	}
-}
-
-// Removes reports whether the model is not to be offered a tool. Only what holds for every call of it counts.
-func (p *Policy) Removes(c *protocol.Call, level taint.Level) bool {
-	name := p.rulesFor(c.Agent()).find(c.Tool).name
-	return slices.ContainsFunc(p.declared, func(d *declared) bool {
-		return (d.removes[name] || d.removes[everyTool]) && level >= d.from && len(d.When.Params) == 0 && d.concerns(c)
-	})
-}
-
-// BlocksTurn is the reason for which the owner's policies end a turn, and whether one does.
-func (p *Policy) BlocksTurn(c *protocol.Call, level taint.Level) (reason string, blocked bool) {
-	for _, d := range p.declared {
-		if d.Action.BlockTurn && level >= d.from && len(d.When.Params) == 0 && len(d.tools) == 0 && d.concerns(c) {
-			return d.Action.Reason, true
-		}
-	}
-	return "", false
 }
