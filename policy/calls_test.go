@@ -205,7 +205,7 @@ var setting = map[string]func(c *protocol.Call, v *policy.View, value string){
 	"secret":  func(_ *protocol.Call, v *policy.View, _ string) { v.Secret = ".env" },
 	"secrets": func(_ *protocol.Call, v *policy.View, _ string) { v.Secret = "a key" },
 	"bears":   func(_ *protocol.Call, v *policy.View, _ string) { v.Bears = true },
-	"capped":  func(_ *protocol.Call, v *policy.View, _ string) { v.Capped = true },
+	"capped":  func(_ *protocol.Call, v *policy.View, _ string) { v.Calls = 101 },
 	"halted":  func(_ *protocol.Call, v *policy.View, _ string) { v.Halted = true },
 	"here": func(c *protocol.Call, _ *policy.View, _ string) {
 		c.Context.Workspace, c.Context.Platform = "/home/ann/proj", "linux"

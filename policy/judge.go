@@ -40,7 +40,6 @@ type Step struct {
 // Judge says what holds for a call in a conversation as the view shows it.
 func (p *Policy) Judge(c *protocol.Call, v View) Verdict {
 	plan := p.Plan(c)
-	plan.Loop(0, false)
 	return plan.Judge(v)
 }
 
@@ -227,8 +226,9 @@ type View struct {
 	Secret string      // what was read here that holds secrets; empty: nothing was
 	Seen   bool        // a person has seen all that was written into the workspace
 	Mark   string      // where not: by which name the owner says that they have looked; empty: not known
-	Capped bool        // the run has used up its calls
-	Halted bool        // and a person, or its runtime, has ended it
+	Calls  int         // that the run has made
+	Yeses  int         // that people have given at its cap
+	Halted bool        // a person, or its runtime, has ended it
 
 	Bears   bool            // the call itself holds something that looks like a secret
 	Origins lineage.Origins // where its arguments came from; nil: not known
@@ -246,15 +246,6 @@ type Cause struct {
 // Iterations is the iteration from which on a turn of an agent needs a person's yes, after that many of them.
 func (p *Policy) Iterations(agent string, yeses int) int { return p.rulesFor(agent).cap << yeses }
 
-// loop is how far the run of a call is, and how far it may go unasked.
-type loop struct {
-	iteration *int // nil: the runtime does not count them
-	cap       int  // of iterations, before any yes
-	yeses     int
-	over      bool       // the iteration is at the cap
-	mode      taint.Mode // at the cap
-}
-
 // mostYeses is how often a yes at the cap doubles it.
 const mostYeses = 10
 
@@ -269,54 +260,34 @@ func (pl *planner) runCap() int {
 	return pl.policy.calls
 }
 
-// Counts reports whether the plan depends on what people said of the run at its cap, which [Plan.Loop] takes.
-func (pl *Plan) Counts() bool {
-	return pl.RunCap > 0 || pl.loop.iteration != nil && *pl.loop.iteration >= pl.loop.cap
+// isOver reports whether the iteration is at the cap, after so many yeses to calls there.
+func (pl *Plan) isOver(yeses int) bool { return pl.iteration != nil && *pl.iteration >= pl.cap<<yeses }
+
+// GoesOn is the number of yeses that the run has with one more for this call: more than one more, where one would leave
+// the call itself beyond the cap.
+func (pl *Plan) GoesOn(yeses int) int {
+	for yeses++; yeses < mostYeses && pl.isOver(yeses); {
+		yeses++
+	}
+	return min(yeses, mostYeses)
 }
 
-// Loop holds the call to what its run may use, before the store is asked. Each of a person's yeses at the cap has
-// doubled it; stopped says that a person said no, and then nothing more passes there.
-func (pl *Plan) Loop(yeses int, stopped bool) {
-	if pl.gate != "" {
-		return // a gate decides alone
-	}
-	l := &pl.loop
-	if l.yeses, l.mode = yeses, confirm; stopped {
-		l.mode = restrict
-	}
-	pl.RunCap <<= yeses
-	if l.over = l.iteration != nil && *l.iteration >= l.cap<<yeses; l.over {
-		pl.Modes = pl.Modes.Stricter(taint.Every(l.mode))
-	}
-}
-
-// GoesOn is the number of yeses that the run has with one for this call: more than one more, where one would leave the
-// call itself beyond the cap.
-func (pl *Plan) GoesOn() int {
-	l := &pl.loop
-	n := l.yeses + 1
-	for l.over && n < mostYeses && *l.iteration >= l.cap<<n {
-		n++
-	}
-	return min(n, mostYeses)
-}
-
-// atCap says that the run is at its cap, if it is.
+// atCap holds the call to what its run may use. Each of a person's yeses at the cap has doubled it; once a person has
+// said no, nothing more passes there.
 func (j *judgement) atCap() {
-	l, rule, mode := &j.loop, "run-cap", max(j.out.Mode, j.loop.mode)
-	var text string
+	v, rule, text, calls := j.view, "run-cap", "The run has used up its iterations.", j.RunCap<<j.view.Yeses
 	switch {
-	case l.over:
+	case j.isOver(v.Yeses):
 		rule, text = "iterations", fmt.Sprintf("The model was called %d times in this run, and your limit is %d.",
-			*l.iteration+1, l.cap<<l.yeses)
-	case !j.view.Capped:
+			*j.iteration+1, j.cap<<v.Yeses)
+	case calls == 0 || v.Calls <= calls && !v.Halted:
 		return
-	case j.view.Halted:
-		mode, text = restrict, "The run has used up its iterations."
-	default:
-		text = fmt.Sprintf("The run has made more than %d calls, which is your limit.", j.RunCap)
+	case !v.Halted:
+		text = fmt.Sprintf("The run has made more than %d calls, which is your limit.", calls)
 	}
-	if mode == confirm {
+	mode := restrict
+	if !v.Halted && j.out.Mode != restrict {
+		mode = confirm
 		text += " If you allow this call, the run may use twice as many; if you deny it, the run makes no more calls."
 	}
 	j.out.AtCap = true

@@ -25,16 +25,17 @@ type Plan struct {
 	Plain     bool           // and its params say nothing else but where it starts, and how long it may take
 	Effect    command.Effect // what that is known to do, by the rule for commands: see [planner.knownEffect]
 	Writes    Writing        // what it may write into files
-	RunCap    int            // calls the run may make unasked; 0 is no cap. See [Plan.Loop]
+	RunCap    int            // calls the run may make unasked; 0 is no cap
 
-	policy   *Policy
-	rule     *rule
-	sink     bool        // this call acts outside
-	settings bool        // it may change settings by which it is asked about, or starts what obeys its input
-	gate     string      // the rule that sets the whole row, whatever the tool's own says; empty: none does
-	named    named       // by its words
-	declared []*declared // the owner's policies that it falls under
-	loop     loop
+	policy    *Policy
+	rule      *rule
+	sink      bool        // this call acts outside
+	settings  bool        // it may change settings by which it is asked about, or starts what obeys its input
+	gate      string      // the rule that sets the whole row, whatever the tool's own says; empty: none does
+	named     named       // by its words
+	declared  []*declared // the owner's policies that it falls under
+	iteration *int        // of the model in its run; nil: the runtime does not count them
+	cap       int         // of iterations, before any yes
 }
 
 // planner is a plan in the making, with the call that it is of.
@@ -68,7 +69,7 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 		r = r.reading
 	}
 	pl := planner{said: p.read(c), Plan: Plan{policy: p, rule: r, row: r.row, Raise: r.response, Leaves: r.leaves,
-		sink: r.sink && !r.safe, loop: loop{iteration: c.Iteration(), cap: set.cap}}}
+		sink: r.sink && !r.safe, iteration: c.Iteration(), cap: set.cap}}
 	pl.Initiator, pl.Birth = p.Start(c)
 	pl.Reach = pl.reach()
 	switch {

@@ -46,6 +46,7 @@ type planned struct {
 	starter policy.Initiator // as the call says, whatever the conversation knows of it
 	birth   taint.Level
 	calls   int              // of its run, with this one
+	yeses   int              // that people gave at the cap of its run
 	stopped bool             // its run makes no more calls that count
 	bears   bool             // it holds something that looks like a secret
 	params  redact.Result    // see [planned.shown]
@@ -94,7 +95,7 @@ func (e *evaluation) decide(ctx context.Context) Decision {
 		return e.refuse(ctx, no)
 	}
 	if e.by == byPerson && e.verdict.AtCap {
-		runs.of(e.call, func(n *run) { n.yeses = max(n.yeses, e.plan.GoesOn()) })
+		runs.of(e.call, func(n *run) { n.yeses = max(n.yeses, e.plan.GoesOn(e.view.Yeses)) })
 	}
 	if e.record(ctx, nil) != nil {
 		return Decision{Reason: reasonRecord}
@@ -115,11 +116,8 @@ func (p *planned) makePlan() {
 	p.plan, p.params = plan(p.call), redact.Result{}
 	p.starter, p.birth = p.plan.Initiator, p.plan.Birth
 	p.hide()
-	if p.plan.Counts() {
-		known := p.v.runs.of(p.call, nil)
-		p.stopped = known.stopped
-		p.plan.Loop(known.yeses, known.stopped)
-	}
+	known := p.v.runs.of(p.call, nil)
+	p.yeses, p.stopped = known.yeses, known.stopped
 }
 
 // seek looks for what lets the call pass until the store has committed an allow. It returns why it can't pass.
@@ -190,10 +188,10 @@ func (j *judged) meet(t *store.Tx) {
 	s := enter(t, j.call, j.starter, j.birth)
 	s.arrive(t)
 	j.start, j.plan.Initiator, j.plan.Birth, j.sources = s, s.Initiator, s.birth, slices.Clone(t.C.Caution)
-	c, capped := t.C, j.plan.RunCap > 0 && (j.calls > j.plan.RunCap || j.stopped)
+	c := t.C
 	j.view = policy.View{
 		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: j.bears,
-		Seen: t.Unseen == nil, Capped: capped, Halted: j.stopped,
+		Seen: t.Unseen == nil, Calls: j.calls, Yeses: j.yeses, Halted: j.stopped,
 	}
 	if t.Unseen != nil {
 		j.view.Mark = t.Unseen.Ref

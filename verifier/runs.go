@@ -16,7 +16,7 @@ type runs struct {
 type runKey struct{ client, session, run string }
 
 type run struct {
-	yeses     int  // by people to calls at the cap of the run, see [policy.Plan.Loop]
+	yeses     int  // by people to calls at the cap of the run
 	stopped   bool // it makes no more calls that count: a person said no to one, or it has used up its iterations
 	iteration *int // the highest that it has reported; nil: none
 	calls     int
