@@ -109,28 +109,28 @@ func (g *guard) addAddress(a string, hosts []string) {
 
 var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "6379", "rediss": "6379"}
 
-// find says what of ours a call names, or "". Our program is only looked for where the tool carries commands.
+// find says what of ours a call names, or "". Our program is only looked for where the tool carries commands, whose
+// words are read without their quotes as well.
 func (g *guard) find(s *said, commands bool, line *command.Line) string {
-	m := g.inAll(s.all, commands)
+	all := s.all
 	if line != nil {
+		all += "\x01" + strings.Join(line.Words, "\x01")
 		for _, words := range line.Commands {
 			if slices.Contains(g.commands, program(words[0])) {
 				return "our own command"
 			}
 		}
-		for i := 0; m == nil && i < len(line.Words); i++ { // without their quotes
-			m = g.inAll(line.Words[i], commands)
-		}
 	}
-	switch {
+	switch m := g.inAll(all, commands); {
 	case m == nil:
 		return ""
 	case m.runs:
 		return "our own command"
 	case m.port != "":
 		return "our own address"
+	default:
+		return "what is guarded: " + m.word
 	}
-	return "what is guarded: " + m.word
 }
 
 // inAll finds the first guarded word in values and in their words, also where one is a path that goes up. Capitals, and
@@ -147,13 +147,15 @@ func (g *guard) inAll(text string, commands bool) *guarded {
 	if m != nil || !strings.Contains(text, "../") {
 		return m
 	}
-	for _, name := range append(strings.Split(text, "\x00"), strings.FieldsFunc(text, endsWord)...) {
+	for _, name := range append(strings.FieldsFunc(text, endsValue), strings.FieldsFunc(text, endsWord)...) {
 		if m == nil && len(name) <= mostPath && strings.Contains(name, "../") {
 			m = g.in(path.Clean(name), commands)
 		}
 	}
 	return m
 }
+
+func endsValue(c rune) bool { return c <= 1 }
 
 // in finds the first guarded word in a text in small letters.
 func (g *guard) in(text string, commands bool) *guarded {
