@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -162,14 +163,17 @@ var (
 	pageParams = setOfWords("url urls prompt format timeout timeoutMs extractMode maxChars offset")
 	// shownByDevice are actions of nodes that bring in what a screen or a camera shows.
 	shownByDevice = setOfWords("notifications_list screen_snapshot screen_record camera_snap camera_clip photos_latest")
-	// privateEndings end names that only a network of one's own knows, or that mean an address in numbers.
-	privateEndings = strings.Fields(`.local .localhost .localdomain .internal .intranet .lan .home .corp .private .onion
-		.arpa .svc .cluster .fritz.box .nip.io .sslip.io .localtest.me .lvh.me .vcap.me`)
+	// publicPage is the address of a page under a name. One in the owner's own network may do something when it is
+	// merely opened, such as a router's; an address in numbers counts as such.
+	publicPage = regexp.MustCompile(`(?i)^https?://([^/?#\\@]*@)?([\w-]+\.)+[a-z][\w-]*\.?(:\d*)?([/?#]|$)`)
+	// privatePage has a name that only a network of one's own knows, or that means an address in numbers.
+	privatePage = regexp.MustCompile(`(?i)^https?://[^/?#]*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|` +
+		`private|onion|arpa|svc|cluster|fritz\.box|nip\.io|sslip\.io|localtest\.me|lvh\.me|vcap\.me)\.?(:\d*)?([/?#]|$)`)
 )
 
 // namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
 func namesShare(name string) bool {
-	name = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
+	name = slashed(name)
 	return strings.HasPrefix(name, "//") && len(name) > 2 && name[2] != '/'
 }
 
@@ -181,21 +185,9 @@ func namesPrivate(a argument) bool {
 	}
 	words := strings.FieldsFunc(a.value, func(c rune) bool { return c <= ' ' || strings.ContainsRune("<>\"'`()[]", c) })
 	return slices.ContainsFunc(words, func(word string) bool {
-		return isAddress(word) && !isPage(strings.TrimRight(word, ".,;:!?"))
+		word = strings.TrimRight(word, ".,;:!?")
+		return isAddress(word) && (!publicPage.MatchString(word) || privatePage.MatchString(word))
 	})
-}
-
-// isPage reports whether an address is a page under a public name. One in the owner's own network may do something when
-// it is merely opened, such as a router's; an address in numbers counts as such.
-func isPage(address string) bool {
-	u, err := url.Parse(strings.TrimSpace(address))
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	return strings.Contains(host, ".") && last != "" && last[0] >= 'a' && last[0] <= 'z' &&
-		!slices.ContainsFunc(privateEndings, func(end string) bool { return strings.HasSuffix("."+host, end) })
 }
 
 // Writing is what a call may write into files, as far as a person has seen that.
