@@ -49,17 +49,16 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 		all.Paths = append(all.Paths, one.Paths...)
 		all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
 	}
-	if plain = plain && len(lines) == 1 && !s.long && !slices.ContainsFunc(s.names, saysMoreThanACommand); !plain {
+	for _, name := range s.names {
+		key := plainKey(name)
+		plain = plain && (commandParams[key] || directoryParams[key] || idleParams[key])
+	}
+	if plain = plain && len(lines) == 1 && !s.long; !plain {
 		all.Effect, all.Install, all.Network = command.Anything, false, all.Network || s.long
 	}
 	s.base = s.start
 	s.in(all)
 	return all, plain
-}
-
-func saysMoreThanACommand(name string) bool {
-	key := plainKey(name)
-	return !commandParams[key] && !directoryParams[key] && !idleParams[key]
 }
 
 // knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a

@@ -147,15 +147,13 @@ func (g *guard) inAll(text string, commands bool) *guarded {
 	if m != nil || !strings.Contains(text, "../") {
 		return m
 	}
-	for _, name := range append(strings.FieldsFunc(text, endsValue), strings.FieldsFunc(text, endsWord)...) {
+	for _, name := range append(strings.FieldsFunc(text, func(c rune) bool { return c <= 1 }), strings.FieldsFunc(text, endsWord)...) {
 		if m == nil && len(name) <= mostPath && strings.Contains(name, "../") {
 			m = g.in(path.Clean(name), commands)
 		}
 	}
 	return m
 }
-
-func endsValue(c rune) bool { return c <= 1 }
 
 // in finds the first guarded word in a text in small letters.
 func (g *guard) in(text string, commands bool) *guarded {

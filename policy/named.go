@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,8 @@ type named struct {
 	obeys    bool   // a program that obeys what is typed into it, with nothing else to do: python, bash -i
 }
 
+var patchHeader = regexp.MustCompile(`(?m)^[\s\p{Z}]*\*\*\*[^:\n]*:(.*)$`)
+
 // namedFiles says what the files of a call name, and its words where we don't know what its arguments mean. A text with
 // blanks is something that is said.
 func (s *said) namedFiles(r *rule) (n named) {
@@ -46,7 +49,17 @@ func (s *said) namedFiles(r *rule) (n named) {
 			n.secret = homeFiles
 		}
 	}
-	s.readFiles()
+	for i := range s.args {
+		a := &s.args[i]
+		switch {
+		case s.Tool == "apply_patch":
+			for _, header := range patchHeader.FindAllStringSubmatch(a.value, -1) {
+				s.files = append(s.files, header[1])
+			}
+		case fileParams[a.name] || a.name == "pattern" && s.Tool == "glob" || strings.HasPrefix(a.value, "file:"):
+			s.files = append(s.files, a.value)
+		}
+	}
 	n.later = writes && len(s.files) == 0
 	for _, name := range s.files {
 		p := s.place(name)
@@ -68,24 +81,6 @@ func (s *said) namedFiles(r *rule) (n named) {
 		}
 	}
 	return n
-}
-
-// readFiles finds the paths that a call names: in its params, or in the headers of a patch.
-func (s *said) readFiles() {
-	for i := range s.args {
-		a := &s.args[i]
-		switch {
-		case s.Tool == "apply_patch":
-			for line := range strings.Lines(a.value) {
-				header, found := strings.CutPrefix(strings.TrimSpace(line), "***")
-				if _, name, named := strings.Cut(header, ":"); found && named {
-					s.files = append(s.files, strings.TrimSpace(name))
-				}
-			}
-		case fileParams[a.name] || a.name == "pattern" && s.Tool == "glob" || strings.HasPrefix(a.value, "file:"):
-			s.files = append(s.files, a.value)
-		}
-	}
 }
 
 // namedBy says what the words of a command name. The programs themselves may be anywhere.
@@ -111,7 +106,11 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 	}
 	at := g.place(".")
 	n.others = n.others || here && at.fromOthers()
-	n.settings = n.settings || g.isSettingsWord(g.belowWorkspace())
+	start := g.start // seen from the workspace
+	for _, dir := range g.inside {
+		start = strings.TrimPrefix(start, dir)
+	}
+	n.settings = n.settings || g.isSettingsWord(start)
 	if known { // what looks like a place in a text is said
 		n.secret = g.secretOperand(line)
 	}
@@ -152,7 +151,7 @@ func (g *ground) secretOperand(line *command.Line) string {
 			if g.isSecret(word) {
 				return SourceLabel(word, "")
 			}
-			for part := range strings.FieldsFuncSeq(word, endsOperand) {
+			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }) {
 				if len(part) < len(word) && g.isSecret(part) {
 					return SourceLabel(part, "")
 				}
@@ -160,16 +159,4 @@ func (g *ground) secretOperand(line *command.Line) string {
 		}
 	}
 	return ""
-}
-
-func endsOperand(c rune) bool { return c == '=' || c == ':' || c == ',' }
-
-// belowWorkspace is where a command starts, seen from the workspace.
-func (g *ground) belowWorkspace() string {
-	for _, dir := range g.inside {
-		if rest, ok := strings.CutPrefix(g.start, dir); ok {
-			return rest
-		}
-	}
-	return g.start
 }

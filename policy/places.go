@@ -38,7 +38,9 @@ func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 		if relative(dir) && g.start != "" {
 			dir = path.Join(g.start, dir)
 		}
-		odd := strings.TrimSpace(a.value) != a.value || strings.ContainsFunc(a.value, isUnseen)
+		odd := strings.TrimSpace(a.value) != a.value || strings.ContainsFunc(a.value, func(c rune) bool {
+			return !unicode.IsGraphic(c)
+		})
 		if !ok || odd || named || relative(dir) { // some programs drop odd characters; of two, any could be taken
 			g.start = ""
 			return g
@@ -46,10 +48,6 @@ func (p *Policy) groundOf(c *protocol.Call, args []argument) (g ground) {
 		g.start, named = dir, true
 	}
 	return g
-}
-
-func isUnseen(c rune) bool {
-	return unicode.IsControl(c) || c > unicode.MaxASCII && unicode.Is(unicode.Cf, c)
 }
 
 // in goes where a command works, which may begin with cd.

@@ -172,7 +172,7 @@ func (pl *Plan) Strangers(c *protocol.Call, view *View) (out []string) {
 		return nil
 	}
 	for _, a := range pl.policy.read(c).args {
-		top, from := topOf(a.path), view.Origins.At(a.path).From
+		top, from := a.path[:strings.IndexAny(a.path+".", ".[")], view.Origins.At(a.path).From
 		isAddress := !strings.ContainsAny(a.value, " \n\t") &&
 			(strings.Contains(a.value, "@") || strings.HasPrefix(a.value, "+"))
 		if recipientParams[strings.ToLower(top)] && (isAddress || slices.Contains(pl.Goes(), top)) &&

@@ -92,14 +92,6 @@ func (s *said) top(names ...string) string {
 	return ""
 }
 
-// topOf is the member at the top of params that a path is in.
-func topOf(path string) string {
-	if i := strings.IndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return path
-}
-
 // maxLabel is how many characters a source's label has at most.
 const maxLabel = 80
 
