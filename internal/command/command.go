@@ -55,11 +55,7 @@ func Argv(words []string) Line {
 		return Read("")
 	}
 	r := reader{left: most}
-	for _, w := range words {
-		r.word(w)
-	}
-	r.command(words)
-	r.judge(words)
+	r.list([]simple{{words: words}})
 	return r.line(strings.Join(words, " "))
 }
 
@@ -101,7 +97,7 @@ func (r *reader) text(text string) {
 		return
 	}
 	if file := parse(text); file != nil {
-		r.search(file)
+		r.search(text, file)
 	} else {
 		why = unreadable
 		r.unparsed(text)
@@ -123,19 +119,16 @@ func (r *reader) list(list []simple) {
 	}
 }
 
-// simple reads a simple command. One that begins a line may say where the others run.
+// simple reads a simple command. One that begins a line may say where the others run: cd DIR, but for - and +1, which
+// are directories where the shell was before.
 func (r *reader) simple(words []string, begins bool) {
-	if begins && len(r.Commands) == 0 && goes(words) {
+	if begins && len(r.Commands) == 0 && len(words) == 2 && words[0] == "cd" && words[1] != "" &&
+		strings.IndexAny(words[1], "-+") != 0 {
 		r.Dir = words[1]
 	} else {
 		r.judge(words)
 	}
 	r.command(words)
-}
-
-// goes is for cd DIR. - and +1 are directories where the shell was before.
-func goes(words []string) bool {
-	return len(words) == 2 && words[0] == "cd" && words[1] != "" && strings.IndexAny(words[1], "-+") != 0
 }
 
 // judge compares a simple command with the table.

@@ -3,7 +3,6 @@ package command
 import (
 	"os"
 	"path"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -212,15 +211,54 @@ func FuzzSplit(f *testing.F) {
 		if file == nil && strings.Count(text, "(")+strings.Count(text, "[")+strings.Count(text, "{") > deepest {
 			return
 		}
-		ours, parsers := reader{left: most}, reader{left: most}
-		ours.list(list)
-		parsers.search(file)
-		if !isPlainList(text, file) || !reflect.DeepEqual(ours.Commands, parsers.Commands) ||
-			!strings.Contains(text, ">") && !slices.Equal(ours.Words, parsers.Words) ||
-			ours.Joined != parsers.Joined || ours.Dir != "" && ours.Dir != parsers.Dir {
-			t.Errorf("%q is %+v, but to the parser %+v", text, ours.Line, parsers.Line)
+		var words [][]string
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.CallExpr); ok {
+				words = append(words, nil)
+				for _, w := range c.Args {
+					words[len(words)-1] = append(words[len(words)-1], spell(w.Parts, false))
+				}
+			}
+			return true
+		})
+		for i, c := range list {
+			if i >= len(words) || !slices.Equal(c.words, words[i]) {
+				t.Fatalf("%q is %q, but to the parser %q", text, list, words)
+			}
+		}
+		ours := slices.ContainsFunc(list, func(c simple) bool { return c.joint == "|" })
+		if !isPlainList(text, file) || len(words) != len(list) || ours != isPiped(file) {
+			t.Errorf("%q is %q, but to the parser %q", text, list, words)
 		}
 	})
+}
+
+func isPiped(file *syntax.File) (is bool) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		b, ok := n.(*syntax.BinaryCmd)
+		is = is || ok && b.Op == syntax.Pipe
+		return true
+	})
+	return is
+}
+
+// spell is a word without its quotes and backslashes.
+func spell(parts []syntax.WordPart, quoted bool) (word string) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if quoted {
+				word += p.Value
+			} else {
+				word += strings.NewReplacer("\\\n", "", `\`, "").Replace(p.Value)
+			}
+		case *syntax.SglQuoted:
+			word += p.Value
+		case *syntax.DblQuoted:
+			word += spell(p.Parts, true)
+		}
+	}
+	return word
 }
 
 var exact = regexp.MustCompile(strings.ReplaceAll(`^(PART|:)(PART|[:=])*$`, "PART",

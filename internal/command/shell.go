@@ -151,8 +151,11 @@ func parse(text string) *syntax.File {
 	return nil
 }
 
-// search notes all words and commands of a text, wherever they stand.
-func (r *reader) search(file *syntax.File) {
+// search notes all words and commands of a text, wherever they are, without their quotes and backslashes.
+func (r *reader) search(text string, file *syntax.File) {
+	spell := func(w *syntax.Word) string {
+		return quotes.Replace(text[w.Pos().Offset():min(w.End().Offset(), uint(len(text)))])
+	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
@@ -160,11 +163,11 @@ func (r *reader) search(file *syntax.File) {
 		case *syntax.BinaryCmd:
 			r.Joined = r.Joined || n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.Word:
-			r.word(string(spell(nil, n.Parts, false)))
+			r.word(spell(n))
 		case *syntax.CallExpr:
 			words := make([]string, len(n.Args))
 			for i, w := range n.Args {
-				words[i] = string(spell(nil, w.Parts, false))
+				words[i] = spell(w)
 			}
 			if len(words) > 0 {
 				r.simple(words, true)
@@ -174,27 +177,4 @@ func (r *reader) search(file *syntax.File) {
 	})
 }
 
-// spell appends a word without its quotes and backslashes. A variable keeps its name.
-func spell(word []byte, parts []syntax.WordPart, quoted bool) []byte {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			if quoted {
-				word = append(word, p.Value...)
-			} else {
-				word = append(word, escapes.Replace(p.Value)...)
-			}
-		case *syntax.SglQuoted:
-			word = append(word, p.Value...)
-		case *syntax.DblQuoted:
-			word = spell(word, p.Parts, true)
-		case *syntax.ParamExp:
-			if p.Param != nil {
-				word = append(append(word, '$'), p.Param.Value...)
-			}
-		}
-	}
-	return word
-}
-
-var escapes = strings.NewReplacer("\\\n", "", `\`, "")
+var quotes = strings.NewReplacer("\\\n", "", `\`, "", `$'`, "", `$"`, "", `'`, "", `"`, "")
