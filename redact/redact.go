@@ -218,4 +218,9 @@ func HasMask(s string) bool {
 func isMask(s string) bool { return s != "" && maskLength(s) == len(s) }
 
 // maskLength returns the length of the mask that s begins with, or 0.
-func maskLength(s string) int { return len(aMask.FindString(s)) }
+func maskLength(s string) int {
+	if !strings.HasPrefix(s, maskStart) { // as nearly always
+		return 0
+	}
+	return len(aMask.FindString(s))
+}
