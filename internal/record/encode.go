@@ -58,23 +58,18 @@ var members = func() map[reflect.Type][]member {
 
 // object writes the members of a struct that are not zero.
 func (c *encoder) object(v reflect.Value) {
-	c.out = append(c.out, '{')
+	mark := byte('{')
 	for i, m := range members[v.Type()] {
 		if f := v.Field(i); !f.IsZero() && (f.Kind() != reflect.Slice || f.Len() > 0) {
-			c.out = append(c.out, m.name...)
+			c.out = append(append(c.out, mark), m.name...)
 			c.value(f, m.hide)
-			c.out = append(c.out, ',')
+			mark = ','
 		}
 	}
-	c.end('}')
-}
-
-// end ends what has a comma behind each of its parts.
-func (c *encoder) end(with byte) {
-	if last := len(c.out) - 1; c.out[last] == ',' {
-		c.out = c.out[:last]
+	if mark == '{' {
+		c.out = append(c.out, mark)
 	}
-	c.out = append(c.out, with)
+	c.out = append(c.out, '}')
 }
 
 func (c *encoder) value(v reflect.Value, hide bool) {
@@ -99,37 +94,29 @@ func (c *encoder) value(v reflect.Value, hide bool) {
 		} else {
 			c.object(v)
 		}
-	case reflect.Slice:
+	case reflect.Slice: // none is empty
 		if raw, ok := v.Addr().Interface().(*jsontext.Value); ok {
 			c.raw(*raw)
 			return
 		}
-		c.out = append(c.out, '[')
 		for i := range v.Len() {
+			c.out = append(c.out, "[,"[min(i, 1)])
 			c.value(v.Index(i), hide)
-			c.out = append(c.out, ',')
 		}
-		c.end(']')
+		c.out = append(c.out, ']')
 	}
 }
 
-// asItCame and mended are how JSON is copied. Readers refuse a name that is there twice.
-var (
-	asItCame = []jsontext.Options{
-		jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false), jsontext.PreserveRawStrings(true),
-	}
-	mended = []jsontext.Options{
-		jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false),
-	}
-)
-
-// raw writes what is JSON already.
+// raw writes what is JSON already. Readers refuse a name that is there twice.
 func (c *encoder) raw(v jsontext.Value) {
-	out, err := jsontext.AppendFormat(c.out, v, asItCame...)
-	if err != nil {
-		if out, err = jsontext.AppendFormat(c.out, v, mended...); err != nil {
-			c.err = err
+	var out []byte
+	var err error
+	for _, mend := range []bool{false, true} {
+		if out, err = jsontext.AppendFormat(c.out, v, jsontext.AllowDuplicateNames(false),
+			jsontext.AllowInvalidUTF8(mend), jsontext.PreserveRawStrings(!mend)); err == nil {
+			c.out = out
+			return
 		}
 	}
-	c.out = out
+	c.err = err
 }

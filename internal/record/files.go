@@ -109,10 +109,7 @@ func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.E
 // Unwrap gives what is wrong with it.
 func (b *BadLine) Unwrap() error { return b.Err }
 
-var (
-	errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
-	errTooLong    = fmt.Errorf("is longer than %d bytes", MaxLine)
-)
+var errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
 
 const blockSize = 64 << 10
 
@@ -131,7 +128,7 @@ func lines(path string, from int64) iter.Seq2[placed, error] {
 		case i >= 0:
 			return i + 1, data[:i], nil
 		case len(data) >= MaxLine:
-			return 0, nil, &BadLine{File: path, Err: errTooLong}
+			return 0, nil, &BadLine{File: path, Err: fmt.Errorf("is longer than %d bytes", MaxLine)}
 		case atEOF && len(data) > 0:
 			return 0, nil, &BadLine{File: path, Err: errUnfinished}
 		}
@@ -189,23 +186,33 @@ func backward(path string) iter.Seq2[placed, error] {
 	}
 }
 
-// Backward gives the entries of a record's files from the last to the first, so that a reader of the latest reads no
-// more than that. Only lines that want likes, by their bytes, are decoded; nil likes all. One that can't be is left
-// out: for proof there is [VerifyFiles].
+// entries decodes the lines that want likes, by their bytes; nil likes all. One that can't be decoded is a *[BadLine].
+func entries(path string, all iter.Seq2[placed, error], want func(raw []byte) bool) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for p, err := range all {
+			if err == nil && want != nil && !want(p.raw) {
+				continue
+			}
+			var l Line
+			if err == nil {
+				if l, err = parse(p.raw); err != nil {
+					err = &BadLine{File: path, Err: err}
+				}
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+// Backward gives the entries of a record's files that want likes from the last to the first, so that a reader of the
+// latest reads no more than that. A line that can't be read is left out: for proof there is [VerifyFiles].
 func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for _, path := range slices.Backward(files) {
-			for p, err := range backward(path) {
-				if err == nil && want != nil && !want(p.raw) {
-					continue
-				}
-				var l Line
-				if err == nil {
-					if l, err = parse(p.raw); err != nil {
-						continue
-					}
-				}
-				if !yield(l, err) {
+			for l, err := range entries(path, backward(path), want) {
+				if _, bad := errors.AsType[*BadLine](err); !bad && !yield(l, err) {
 					return
 				}
 			}
@@ -213,23 +220,14 @@ func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error]
 	}
 }
 
-// Since gives the entries of a record's files that were written at a time or later, in their order. After a line that
-// can't be read, a *[BadLine], there may be more. It finds the place by the times of lines, and reads nothing of what
-// is before.
+// Since gives the entries of a record's files that want likes and that were written at a time or later, in their
+// order. After a line that can't be read, a *[BadLine], there may be more. It finds the place by the times of lines,
+// and reads nothing of what is before.
 func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
 		for _, path := range files[max(0, first-1):] {
-			for p, err := range lines(path, blockOf(path, at)) {
-				if err == nil && want != nil && !want(p.raw) {
-					continue
-				}
-				var l Line
-				if err == nil {
-					if l, err = parse(p.raw); err != nil {
-						err = &BadLine{File: path, Err: err}
-					}
-				}
+			for l, err := range entries(path, lines(path, blockOf(path, at)), want) {
 				if (err != nil || !l.At.Before(at)) && !yield(l, err) {
 					return
 				}

@@ -10,20 +10,17 @@
 // that was cut off shows only against a [Head], the number and the MAC of the last line: it is put beside the record
 // each second, and given to the caller, who keeps it somewhere else. Whoever has the key can forge all of it.
 //
-// The files are record-000001.jsonl and so on; the highest is written, and only that one. When it is large enough
-// ([Rotation]) the next begins, whose first line holds the MAC of the last line before it. Nothing is renamed, and
-// nothing removed unless the owner says how many files to keep, and then the record says so first.
+// The files are record-000001.jsonl and so on; the highest is written, and only that one. The first line of the next
+// holds the MAC of the last line before it. Nothing is renamed, and nothing removed unless the owner says how many
+// files to keep, and then the record says so first.
 //
 // All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
 // the line survives the death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A
-// failed write leaves nothing behind: the file is cut back to its last good line, Append returns the error, and the
-// next Append tries again, so that a full disk needs no restart once there is space.
+// failed write leaves nothing behind, and the next Append tries again: a full disk needs no restart once there is
+// space. A file that is moved away, removed, replaced, cut or written to by something else is noticed before the next
+// line.
 //
-// What the package refuses: to open a file that others may read, that is a link, that another process has open, that
-// was begun with another key, or whose last complete line isn't the server's; to write a line longer than it would
-// read; to return success for a line that is not in the file. A file that is moved away, removed, replaced, cut or
-// written to by something else is noticed before the next line. It does not redact params: what callers hand over is
-// what is kept, and approval codes and tool output have no field here.
+// What callers hand over as params is what is kept, and approval codes and tool output have no field here.
 package record
 
 import (
@@ -163,18 +160,12 @@ func (l *Log) settle(b *batch, err error) {
 		b.err = err
 		close(b.done)
 	}
+	if b.timer != nil {
+		b.timer.Stop()
+	}
 	if l.next == b {
 		l.next = nil
 	}
-}
-
-// take is the batch to write now; nil: it was given up.
-func (l *Log) take() *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.next
-	l.next = nil
-	return b
 }
 
 // Head is the head of what is written, for the caller to keep elsewhere. With SyncEach it never runs ahead of the disk.

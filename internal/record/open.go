@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -105,17 +106,39 @@ func (w *writer) start() (err error) {
 		return err
 	}
 	w.opened = w.chain
-	notes := w.compare()
-	if torn := w.info.Size() - w.size; torn > 0 {
-		notes = append(notes, Entry{Note: fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn)})
+	torn := w.info.Size() - w.size
+	if err := w.heal(); err != nil {
+		return err
 	}
-	err = w.heal()
-	for i := 0; i < len(notes) && err == nil; i++ {
-		notes[i].Kind = KindRepair
-		w.repairs = append(w.repairs, notes[i].Note)
-		err = w.own(notes[i])
+	if torn > 0 {
+		err = w.repair(fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn), nil)
 	}
-	return err
+	return cmp.Or(err, w.compare())
+}
+
+// repair notes what was wrong with the end of the record, and what is lost of it.
+func (w *writer) repair(note string, lost *Head) error {
+	w.repairs, w.lost = append(w.repairs, note), w.lost || lost != nil
+	return w.own(Entry{Kind: KindRepair, Note: note, Lost: lost})
+}
+
+// compare holds the record, as it was opened, against the head that was kept beside it.
+func (w *writer) compare() error {
+	beside, err := HeadBeside(w.path)
+	end := w.opened.last
+	missing := w.opened.lacks(beside)
+	switch {
+	case err != nil:
+		return w.repair("the head that was kept beside the record can't be read", nil)
+	case missing != "":
+		return w.repair(missing, beside)
+	case beside == nil && end.Seq > 1: // the first line is there before a head is
+		return w.repair("no head is beside the record, where one was kept each second", nil)
+	case beside != nil && beside.Seq < end.Seq:
+		return w.repair(fmt.Sprintf("entries %d to %d came after the last head that was kept: the process did not stop "+
+			"in good order", beside.Seq+1, end.Seq), nil)
+	}
+	return nil
 }
 
 // openLast opens the last file and finds its end. What comes after the last newline was never a line: the write was
@@ -149,27 +172,8 @@ func (w *writer) openLast(at string) error {
 	if _, err := w.follow(last); err != nil {
 		return ErrForged
 	}
-	torn := info.Size() - w.size
-	if w.torn = torn > 0; torn > MaxLine {
+	if w.torn = info.Size() > w.size; info.Size() > w.size+MaxLine {
 		return fmt.Errorf("%w: what is behind its last line is more than a line", ErrDamaged)
 	}
 	return nil
-}
-
-// compare holds the end of the record against the head that was kept beside it.
-func (w *writer) compare() (notes []Entry) {
-	beside, err := HeadBeside(w.path)
-	switch {
-	case err != nil:
-		beside, notes = nil, []Entry{{Note: "the head that was kept beside the record can't be read"}}
-	case beside == nil && w.last.Seq > 1: // the first line is there before a head is
-		notes = []Entry{{Note: "no head is beside the record, where one was kept each second"}}
-	case beside != nil && beside.Chain == w.last.Chain && beside.Seq < w.last.Seq && w.sealed(beside):
-		const tail = "entries %d to %d came after the last head that was kept: the process did not stop in good order"
-		notes = []Entry{{Note: fmt.Sprintf(tail, beside.Seq+1, w.last.Seq)}}
-	}
-	if note := w.lacks(beside); note != "" {
-		w.lost, notes = true, append(notes, Entry{Note: note, Lost: beside})
-	}
-	return notes
 }

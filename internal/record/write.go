@@ -34,13 +34,14 @@ type writer struct {
 func (w *writer) run() {
 	defer close(w.ended)
 	for range w.wake {
-		if b := w.take(); b != nil {
+		w.mu.Lock()
+		b := w.next
+		w.next = nil
+		w.mu.Unlock()
+		if b != nil { // it was not given up
 			err := w.write(b.texts)
 			w.note(err)
 			w.settle(b, err)
-			if b.timer != nil {
-				b.timer.Stop()
-			}
 		}
 	}
 	w.note(w.disk.Close())
