@@ -56,8 +56,8 @@ type Fingerprints = protocol.Fingerprints
 func (k Key) Extract(text string) (prints Fingerprints) {
 	folded, _, _ := fold(text, MaxChars)
 	seen := map[string]bool{}
-	for token := range tokens(folded) {
-		if seen[token] {
+	for token := range chunks(folded) {
+		if !isToken(token) || seen[token] {
 			continue
 		}
 		if len(seen) == MaxTokens {
@@ -72,17 +72,6 @@ func (k Key) Extract(text string) (prints Fingerprints) {
 
 // marks may be inside a token, and are cut off at its ends.
 const marks = "@._/~+-"
-
-// tokens yields the tokens of a folded text.
-func tokens(folded string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for chunk := range chunks(folded) {
-			if isToken(chunk) && !yield(chunk) {
-				return
-			}
-		}
-	}
-}
 
 // chunks yields what is between separators, short words among it.
 func chunks(folded string) func(yield func(string) bool) {

@@ -63,7 +63,8 @@ func TestVectors(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			text := strings.Repeat(c.Repeat, c.Times) + c.Text
 			folded, _, _ := fold(text, MaxChars)
-			if got := slices.Collect(tokens(folded)); !slices.Equal(got, c.Tokens) {
+			got := slices.DeleteFunc(slices.Collect(chunks(folded)), func(s string) bool { return !isToken(s) })
+			if !slices.Equal(got, c.Tokens) {
 				t.Errorf("tokens %q, want %q", got, c.Tokens)
 			}
 			if got := key.Extract(text); !bytes.Equal(got, c.Fingerprints) || !got.Valid() {
