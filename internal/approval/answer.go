@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/openclaw-verifier/verifier/internal/record"
@@ -62,20 +60,19 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 		return an.tapped(ctx)
 	}
 	a.Scope.Days = 0 // only a button gives them
-	open, _, err := d.openCards(ctx)
-	open = slices.DeleteFunc(open, func(c *Card) bool { return !strings.EqualFold(c.Ref(), strings.TrimSpace(a.Ref)) })
+	found, err := d.byRef(ctx, a.Ref)
 	switch {
 	case err != nil:
 		return Outcome{Text: storeGone}, err
-	case len(open) == 0:
+	case len(found) == 0:
 		return notFound("No open question has the reference " + quote(d.o.Hide(a.Ref)) +
 			". `verifier pending` lists them."), nil
-	case len(open) > 1:
+	case len(found) > 1:
 		return misunderstood(nil, "Two open questions have this reference. Answer with the code on the card."), nil
 	case a.Params != "":
-		return an.edited(ctx, open[0])
+		return an.edited(ctx, found[0])
 	}
-	return an.count(ctx, open[0])
+	return an.count(ctx, found[0])
 }
 
 func misunderstood(c *Card, text string) Outcome {

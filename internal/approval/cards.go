@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +22,9 @@ type cards struct {
 	o       Options
 	inForce atomic.Pointer[terms]
 	waiters waiters
+
+	mu   sync.Mutex
+	seen map[string]string // ids by short names, so that a late answer reads what happened
 }
 
 // ErrNotApprover says that someone asked for what only approvers may see.
@@ -39,6 +44,13 @@ func (cs *cards) open(k *store.Card) (*Card, error) {
 	if c.Ask.hide = cs.o.Hide; c.State == Open { // a yes of somebody who may not give it any more is none
 		c.Votes = slices.DeleteFunc(c.Votes, func(v Vote) bool { return t.lapsed(&v) })
 	}
+	const most = 4096 // once there are too many, all are forgotten
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if len(cs.seen) >= most || cs.seen == nil {
+		cs.seen = make(map[string]string)
+	}
+	cs.seen[c.Ref()] = c.ID
 	return c, nil
 }
 
@@ -129,6 +141,24 @@ func (cs *cards) openCards(ctx context.Context) (open []*Card, now time.Time, er
 		}
 	}
 	return open, now, err
+}
+
+// byRef are the cards with a short name: the open ones, or else one that was seen here lately.
+func (cs *cards) byRef(ctx context.Context, ref string) ([]*Card, error) {
+	ref = strings.ToUpper(strings.TrimSpace(ref))
+	cs.mu.Lock()
+	id, known := cs.seen[ref]
+	cs.mu.Unlock()
+	found, _, err := cs.openCards(ctx)
+	found = slices.DeleteFunc(found, func(c *Card) bool { return c.Ref() != ref })
+	if len(found) > 0 || !known || err != nil {
+		return found, err
+	}
+	c, _, err := cs.load(ctx, id)
+	if errors.Is(err, store.ErrGone) {
+		return nil, nil
+	}
+	return []*Card{c}, err
 }
 
 // Pending lists the open cards that an approver may answer, with their codes.
