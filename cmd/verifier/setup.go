@@ -210,6 +210,12 @@ func (s *settingUp) open(person string) (approval.Channel, error) {
 	return opened[s.chat.Name], err
 }
 
+// introducer is a channel that can ask the platform what the bot is called there, before it is known where cards go.
+// Neither the name nor the error, which says what to do, holds a secret.
+type introducer interface {
+	Introduce(ctx context.Context) (who string, err error)
+}
+
 // pair checks the tokens, and waits until someone who sees this terminal writes to the bot.
 func (s *settingUp) pair() error {
 	ch, err := s.open(s.chat.Setup.Anyone)
@@ -217,13 +223,13 @@ func (s *settingUp) pair() error {
 		return err
 	}
 	defer closeAll(map[string]approval.Channel{s.chat.Name: ch}) //nolint:errcheck // it was only listened to
-	introducer, ok := ch.(approval.Introducer)
+	bot, ok := ch.(introducer)
 	if !ok {
 		return &failure{s.chat.Title + " can't be set up by this program", "see docs/channels.md"}
 	}
 	ctx, cancel := context.WithTimeout(s.app.ctx, pairFor)
 	defer cancel()
-	name, err := introducer.Introduce(ctx)
+	name, err := bot.Introduce(ctx)
 	if err != nil {
 		return &failure{err.Error(), "is the token right? It is " + s.chat.Setup.Tokens[0].Find}
 	}

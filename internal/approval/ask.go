@@ -53,9 +53,6 @@ var (
 	ErrStopped = errors.New("approval: the desk is closed")
 	ErrRecord  = errors.New("approval: the question could not be recorded")
 	ErrNobody  = errors.New("approval: the question could not be put to anyone")
-
-	errFull      = errors.New("approval: too many cards are open")
-	errExhausted = errors.New("approval: the agent has asked too often")
 )
 
 // asking is one call on its way to people and back.
@@ -68,7 +65,7 @@ type asking struct {
 	id     string   // of the card that asks about it
 	card   *Card    // where that is new
 	said   *Ruling  // where it was answered before, or can't be put
-	others []string // cards that have to close first
+	others []string // cards that have to close first: too many are open
 }
 
 // Ask puts a call to people, or joins the card that asks about it already, and waits for the answer as long as the
@@ -110,11 +107,10 @@ func (as *asking) put(ctx context.Context) error {
 		switch {
 		case errors.Is(err, store.ErrTaken): // another card has the code: draw again
 			continue
-		case errors.Is(err, errExhausted):
+		case err == nil && as.said != nil && as.said.Exhausted:
 			as.tellExhausted(ctx)
-			as.said = &Ruling{Exhausted: true}
 			return nil
-		case !errors.Is(err, errFull):
+		case err != nil || as.others == nil:
 			return err
 		}
 		done := as.waiters.add(as.waiter, as.others...)
@@ -145,16 +141,19 @@ func (as *asking) place(t *store.Tx) error {
 	if found, err := as.find(t); found || err != nil {
 		return err
 	}
+	var others []string
 	for _, o := range t.C.Open {
 		if !o.Closed {
-			as.others = append(as.others, o.ID)
+			others = append(others, o.ID)
 		}
 	}
-	if len(as.others) >= now.MaxOpen {
-		return errFull
+	if len(others) >= now.MaxOpen {
+		as.others = others
+		return nil
 	}
 	if !t.Prompted(a.Agent, now.MaxPromptsPerHour) {
-		return errExhausted
+		as.said = &Ruling{Exhausted: true}
+		return nil
 	}
 	id, err := codes.NewID(nil)
 	if err != nil {
@@ -270,15 +269,15 @@ func (as *asking) deliver(ctx context.Context) bool {
 	return false
 }
 
-// wait waits until the card is settled, the hold is over, the caller has gone or the desk stops.
-func (as *asking) wait(ctx context.Context) (Ruling, error) {
-	for {
+// wait waits until the card is settled, the hold is over, the caller has gone or the desk stops. Without an answer the
+// card stays for one retry, but where no retry could use it.
+func (as *asking) wait(ctx context.Context) (out Ruling, err error) {
+	for open := true; open; {
 		select {
 		case <-as.waiter.woken:
-			if as.waiter.paused.Load() {
-				ruling := as.leave(ctx)
-				ruling.Paused = true
-				return ruling, nil
+			if out.Paused = as.waiter.paused.Load(); out.Paused {
+				open = false
+				break
 			}
 			c, now, err := as.load(ctx, as.id)
 			if err != nil {
@@ -288,19 +287,13 @@ func (as *asking) wait(ctx context.Context) (Ruling, error) {
 				return as.rule(c, now), nil
 			}
 		case <-as.hold:
-			return as.leave(ctx), nil
+			open = false
 		case <-ctx.Done():
-			return as.leave(ctx), ctx.Err()
+			open, err = false, ctx.Err()
 		case <-as.ctx.Done():
-			ruling := as.leave(ctx)
-			ruling.Stopped = true
-			return ruling, nil
+			open, out.Stopped = false, true
 		}
 	}
-}
-
-// leave is the end of a wait without an answer. The card stays for one retry, but where no retry could use it.
-func (as *asking) leave(ctx context.Context) Ruling {
 	a := &as.Ask
 	if a.HeldOnly {
 		as.run(ctx, func(ctx context.Context) {
@@ -310,7 +303,9 @@ func (as *asking) leave(ctx context.Context) Ruling {
 			}
 		})
 	}
-	return Ruling{Ref: codes.Ref(as.id), Card: as.id, Ticket: ticket(as.o.Key, a.Conversation.Client, as.id, a.Digest)}
+	out.Ref, out.Card = codes.Ref(as.id), as.id
+	out.Ticket = ticket(as.o.Key, a.Conversation.Client, as.id, a.Digest)
+	return out, err
 }
 
 // rule is what a card that is settled says to the request that waits.

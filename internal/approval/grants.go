@@ -226,25 +226,12 @@ func Holds(g *store.Given) string {
 	return g.Conversation.Ref()
 }
 
-// Lasts says how long a grant will hold.
-func Lasts(g *store.Given, now time.Time) string {
-	if g.Always {
-		return "until " + g.Until.UTC().Format(time.DateOnly)
-	}
-	left := max(0, g.Until.Sub(now)).Round(time.Second)
-	text := fmt.Sprintf("until %s UTC (%s left)", g.Until.UTC().Format(time.TimeOnly), left)
-	if g.Run != "" {
-		text += ", at most as long as the run"
-	}
-	return text
-}
-
 // mostListed is how many things one message names.
 const mostListed = 20
 
 // list answers `.grants`.
 func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
-	open, now, err := gr.List(ctx)
+	open, _, err := gr.List(ctx)
 	if err != nil {
 		return Outcome{Text: storeGone}, err
 	}
@@ -254,8 +241,12 @@ func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
 	var b strings.Builder
 	for i := range open[:min(len(open), mostListed)] {
 		g := &open[i]
-		fmt.Fprintf(&b, "%s  %s%s  in %s  %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), Only(g), Holds(g),
-			Lasts(g, now), strings.Join(g.By, ", "))
+		until := g.Until.UTC().Format(time.DateTime) + " UTC"
+		if g.Run != "" {
+			until += " or the end of the run"
+		}
+		fmt.Fprintf(&b, "%s  %s%s  in %s  until %s  by %s\n", codes.Ref(g.ID), quote(g.Tool), Only(g), Holds(g),
+			until, strings.Join(g.By, ", "))
 	}
 	if more := len(open) - mostListed; more > 0 {
 		fmt.Fprintf(&b, "… and %d more.\n", more)

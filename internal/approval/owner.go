@@ -18,7 +18,7 @@ type Pauses struct{ *shows }
 // binds reports whether one of the pauses binds an agent's calls. Calls that name no agent are bound by any.
 func binds(all []store.Pause, agent string) bool {
 	return slices.ContainsFunc(all, func(p store.Pause) bool {
-		return p.On && (p.Agent == "" || agent == "" || strings.EqualFold(p.Agent, agent))
+		return p.Agent == "" || agent == "" || strings.EqualFold(p.Agent, agent)
 	})
 }
 
@@ -41,9 +41,9 @@ func (ps *Pauses) Text(ctx context.Context) string {
 }
 
 // by is a record entry about what the person says now.
-func (an *answering) by(kind record.Kind, note string) record.Entry {
+func (an *answering) by(kind record.Kind, agent, note string) record.Entry {
 	people := []record.Person{{Name: an.person, Via: an.Via, At: time.Now().UTC()}}
-	return record.Entry{Kind: kind, Note: note, People: people}
+	return record.Entry{Kind: kind, Agent: agent, Note: note, People: people}
 }
 
 // pause stops an agent, or all: nothing but what is harmless passes from now on, in every process that shares the
@@ -56,18 +56,14 @@ func (an *answering) pause(ctx context.Context, agent string) (Outcome, error) {
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.",
 		whom(an.o.Hide(agent)), an.person, an.Via)
-	e := an.by(record.KindPause, whom(agent))
-	e.Agent = agent
-	an.warn(ctx, e, text)
+	an.warn(ctx, an.by(record.KindPause, agent, whom(agent)), text)
 	return replied(text), nil
 }
 
 // resume lifts what binds an agent, or all, and lets it ask again. It is recorded first: what can't be recorded is
 // not lifted.
 func (an *answering) resume(ctx context.Context, agent string) (Outcome, error) {
-	e := an.by(record.KindResume, whom(agent))
-	e.Agent = agent
-	if err := an.o.Record.Append(e); err != nil {
+	if err := an.o.Record.Append(an.by(record.KindResume, agent, whom(agent))); err != nil {
 		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
 	}
 	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, By: an.person, At: time.Now()})
@@ -127,7 +123,7 @@ func (an *answering) sources(ctx context.Context, ref string) (Outcome, error) {
 // reset forgets at the owner's word what a conversation has read, ends its grants and takes back its open cards. With
 // the reference of files that were written unseen it says that the owner has looked at those.
 func (an *answering) reset(ctx context.Context, ref string) (Outcome, error) {
-	e := an.by(record.KindReset, "")
+	e := an.by(record.KindReset, "", "")
 	cleared, err := an.o.Store.ClearUnseen(ctx, ref)
 	switch {
 	case err != nil:

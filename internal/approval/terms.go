@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ type terms struct {
 // open keep the deadline, the people and the number of approvals that they were put up with. A yes of someone who is
 // not listed any more is worth nothing from now on.
 func (cs *cards) Configure(t Terms) error {
-	if t.MaxMinutes < 0 || t.MaxOpen < 0 || t.Approvals < 0 || t.MaxPromptsPerHour < 0 || t.TTL < 0 {
+	if min(t.MaxMinutes, t.MaxOpen, t.Approvals, t.MaxPromptsPerHour, int(t.TTL)) < 0 {
 		return errors.New("approval: maxMinutes, maxOpen, approvals, maxPromptsPerHour and approvalTtlSeconds " +
 			"can't be negative")
 	}
@@ -101,16 +102,13 @@ func (cs *cards) CanAsk() error { return cs.terms().canAsk(&Ask{Approvals: cs.te
 
 // canAsk is CanAsk for one question: enough of the people it goes to may allow it.
 func (t *terms) canAsk(a *Ask) error {
-	able := make(map[string]bool)
-	for _, name := range t.people {
-		if a.admits(name) {
-			able[name] = true
-		}
-	}
+	able := maps.Clone(t.people)
+	maps.DeleteFunc(able, func(_, name string) bool { return !a.admits(name) })
+	names := slices.Compact(slices.Sorted(maps.Values(able)))
 	switch {
 	case len(t.people) == 0:
 		return errors.New("no person may approve: the approver list is empty")
-	case len(able) < max(a.Approvals, 1):
+	case len(names) < max(a.Approvals, 1):
 		return errors.New("fewer people may approve than approvals are needed")
 	}
 	return nil
@@ -138,6 +136,8 @@ func (t *terms) bind(a *Ask) {
 	}
 }
 
+var isPlatform = regexp.MustCompile(`^[a-z_-]{1,20}$`)
+
 // nameStarter says on the card who started the run. All that is known of them is what the client attests; a
 // platform's name that can't be one is not repeated.
 func (t *terms) nameStarter(a *Ask) {
@@ -150,8 +150,7 @@ func (t *terms) nameStarter(a *Ask) {
 	if len(a.Senders) == 0 {
 		return
 	}
-	platform, who, _ := strings.Cut(a.Senders[0], ":")
-	if platform != "" && len(platform) <= 20 && strings.Trim(platform, "abcdefghijklmnopqrstuvwxyz-_") == "" {
+	if platform, who, _ := strings.Cut(a.Senders[0], ":"); isPlatform.MatchString(platform) {
 		a.Started += " (" + platform + ":" + a.Name(who) + ")"
 	}
 }
@@ -165,15 +164,11 @@ func (t *terms) lapsed(v *Vote) bool {
 // many as it takes today.
 func (t *terms) uphold(g *store.Grant, a Ask) bool {
 	t.bind(&a)
-	if len(g.By) < a.Approvals || len(g.By) == 0 || len(g.By) != len(g.IDs) {
-		return false
-	}
+	good := len(g.By) >= max(a.Approvals, 1) && len(g.By) == len(g.IDs)
 	for i, name := range g.By {
-		if name == "" || t.people[g.IDs[i]] != name || !a.admits(name) {
-			return false
-		}
+		good = good && name != "" && t.people[g.IDs[i]] == name && a.admits(name)
 	}
-	return true
+	return good
 }
 
 // admits reports whether a person is among those who may answer. An empty list that is there admits no one.

@@ -140,7 +140,7 @@ func (an *answering) withCode(ctx context.Context, cmd *codes.Command) (Outcome,
 			if err == nil && n == maxTries {
 				text := fmt.Sprintf("%s typed %d wrong codes on %s. Typed answers are locked for %s for %g minutes.",
 					an.person, maxTries, an.Via, an.person, ttl.Minutes())
-				an.warn(ctx, an.by(record.KindLock, text), text)
+				an.warn(ctx, an.by(record.KindLock, "", text), text)
 			}
 		}
 	}
