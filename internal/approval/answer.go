@@ -6,7 +6,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/record"
@@ -58,21 +61,32 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 	case an.person == "":
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	case a.Carrier != nil || a.Text != "":
-		return an.typed(ctx)
+		return told(an.typed(ctx))
 	case a.Handle != "":
-		return an.tapped(ctx)
+		return told(an.tapped(ctx))
 	}
-	a.Scope.Days = 0 // only a button gives them
-	found, err := d.byRef(ctx, a.Ref)
+	return told(an.named(ctx))
+}
+
+// told is what the person reads instead where an answer met a fault.
+func told(o Outcome, err error) (Outcome, error) {
+	if err != nil {
+		o = Outcome{Text: "The store can't be reached, or the record can't be written. This may not have counted; try again."}
+	}
+	return o, err
+}
+
+// named takes an answer to a card by its short name. Short names may meet; then the code decides.
+func (an *answering) named(ctx context.Context) (Outcome, error) {
+	an.Scope.Days = 0 // only a button gives them
+	found, err := an.byRef(ctx, an.Ref)
 	switch {
-	case err != nil:
-		return Outcome{Text: storeGone}, err
 	case len(found) == 0:
-		return notFound("No open question has the reference " + quote(d.o.Hide(a.Ref)) +
-			". `verifier pending` lists them."), nil
+		return notFound("No open question has the reference " + quote(an.o.Hide(an.Ref)) +
+			". `verifier pending` lists them."), err
 	case len(found) > 1:
-		return misunderstood(nil, "Two open questions have this reference. Answer with the code on the card."), nil
-	case a.Params != "":
+		return misunderstood(nil, "Two open questions have this reference. Answer with the code on the card."), err
+	case an.Params != "":
 		return an.edited(ctx, found[0])
 	}
 	return an.count(ctx, found[0])
@@ -126,13 +140,11 @@ func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error
 	switch {
 	case errors.Is(err, store.ErrGone):
 		return forgotten, nil
-	case err != nil:
-		return Outcome{Text: "The store can't be reached. Nothing was approved; try again."}, err
-	case c != nil:
+	case c != nil && err == nil:
 		an.counted(ctx, c)
 		out.Kind, out.Card, out.Text = Counted, c, out.Text+said
 	}
-	return out, nil
+	return out, err
 }
 
 // forgotten answers for a card that is gone. It may have been approved long ago, so the text does not say what became
@@ -175,6 +187,29 @@ func (an *answering) counted(ctx context.Context, c *Card) {
 	an.note(ctx, e)
 	an.o.Observe(Event{Kind: EventAnswered, Allow: v.Allow, Took: took})
 	an.closed(ctx, c)
+}
+
+// maybeCode is what could be a code, or hold one.
+var maybeCode = regexp.MustCompile(`[0-9A-Fa-f]{8,}`)
+
+// harmless is a person's text that others may read, the agent too: no secret, no code (they may have written two
+// lines as one), in one line, without what can't be seen. Such characters go first, so that they break up no secret;
+// then secrets, since a part of one would not be known for it.
+func (o *Options) harmless(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsGraphic(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = maybeCode.ReplaceAllString(o.Hide(strings.TrimSpace(s)), "…")
+	if r := []rune(s); len(r) > most {
+		return strings.TrimSpace(string(r[:most]))
+	}
+	return s
 }
 
 // Action is what a button on a card does.
@@ -246,7 +281,7 @@ func (an *answering) tapped(ctx context.Context) (Outcome, error) {
 	case errors.Is(err, store.ErrGone):
 		return forgotten, nil
 	case err != nil:
-		return Outcome{Text: "The question can't be read. Nothing was approved."}, err
+		return Outcome{}, err
 	case c.at(now) != Open:
 		return c.tooLate(now), nil
 	case action == Details:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -60,16 +61,15 @@ type asking struct {
 	*shows
 	*Request
 	waiter *waiter
-	hold   <-chan time.Time
 
-	id     string   // of the card that asks about it
-	card   *Card    // where that is new
-	said   *Ruling  // where it was answered before, or can't be put
-	others []string // cards that have to close first: too many are open
+	id   string  // of the card that asks about it
+	card *Card   // where that is new
+	said *Ruling // where it was answered before, or can't be put
+	full bool    // too many cards are open
 }
 
 // Ask puts a call to people, or joins the card that asks about it already, and waits for the answer as long as the
-// request may be held.
+// request may be held. Without an answer the card stays for one retry, but where no retry could use it.
 func (d *Desk) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
 	if d.ctx.Err() != nil {
 		return Ruling{}, ErrStopped
@@ -77,62 +77,73 @@ func (d *Desk) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
 	began, hold := time.Now(), time.NewTimer(r.Hold)
 	defer hold.Stop()
 	defer func() { ruling.Waited = time.Since(began) }()
-	as := &asking{shows: d.shows, Request: r, waiter: newWaiter(r), hold: hold.C}
-	// A caller that leaves now leaves the question behind, for one retry.
-	if err := as.put(context.WithoutCancel(ctx)); err != nil {
+	as := &asking{shows: d.shows, Request: r, waiter: newWaiter(r)}
+	lasting := context.WithoutCancel(ctx) // a caller that leaves now leaves the question behind, for one retry
+	why, err := as.put(lasting, hold.C)
+	switch {
+	case err != nil:
 		return Ruling{}, err
-	}
-	if as.said != nil {
+	case why != isDone:
+		return Ruling{Full: true, Paused: why == isPaused}, nil
+	case as.said != nil:
 		return *as.said, nil
 	}
-	as.waiter.card = as.id
-	done := as.waiters.add(as.waiter, as.id)
+	unannounced := as.card != nil
+	done := d.waiters.add(as.waiter, as.id)
 	defer func() {
-		if !ruling.Stopped { // else its card says that the gateway stops, see look
+		if !ruling.Stopped { // else the card says that the gateway stops, see look
 			done()
 		}
 	}()
-	if as.card == nil {
-		as.waiter.wake() // it may have been answered before we waited for it
-	} else if err := as.announce(context.WithoutCancel(ctx)); err != nil {
-		return Ruling{}, err
+	why, err = d.await(ctx, as.waiter, hold.C, func() (bool, error) {
+		if unannounced {
+			unannounced = false
+			return false, as.announce(lasting)
+		}
+		c, now, err := as.load(ctx, as.id)
+		if err != nil || c.at(now) == Open {
+			return false, err
+		}
+		ruling = as.rule(c, now)
+		return true, nil
+	})
+	if why == isDone {
+		return ruling, err
 	}
-	return as.wait(ctx)
+	if r.Ask.HeldOnly {
+		as.run(ctx, func(ctx context.Context) {
+			const why = "the call no longer waits, and parts of it were hidden before they reached us"
+			if c, _, err := as.load(ctx, as.id); err == nil {
+				_, _ = as.withdraw(ctx, c, why)
+			}
+		})
+	}
+	return Ruling{
+		Ref: codes.Ref(as.id), Card: as.id, Paused: why == isPaused, Stopped: why == isStopped,
+		Ticket: ticket(d.o.Key, r.Ask.Conversation.Client, as.id, r.Ask.Digest),
+	}, err
 }
 
-// put finds a place for a question, and waits for one where there is none.
-func (as *asking) put(ctx context.Context) error {
-	for over := false; ; {
+// put finds a place for the question, and waits for one where there is none.
+func (as *asking) put(ctx context.Context, hold <-chan time.Time) (ending, error) {
+	w := newWaiter(as.Request)
+	defer as.waiters.add(w, as.Ask.Conversation.Hash())()
+	return as.await(ctx, w, hold, func() (bool, error) {
 		err := as.o.Store.Update(ctx, as.Ask.Conversation, as.place)
-		switch {
-		case errors.Is(err, store.ErrTaken): // another card has the code: draw again
-			continue
-		case err == nil && as.said != nil && as.said.Exhausted:
+		for errors.Is(err, store.ErrTaken) { // another card has the code: draw again
+			err = as.o.Store.Update(ctx, as.Ask.Conversation, as.place)
+		}
+		if err == nil && as.said != nil && as.said.Exhausted {
 			as.tellExhausted(ctx)
-			return nil
-		case err != nil || as.others == nil:
-			return err
 		}
-		done := as.waiters.add(as.waiter, as.others...)
-		select {
-		case <-as.waiter.woken:
-		case <-time.After(as.o.Poll): // one may have closed before we waited for it
-		case <-as.hold:
-			over = true
-		case <-as.ctx.Done():
-			over = true
-		}
-		if done(); over || as.waiter.paused.Load() {
-			as.said = &Ruling{Full: true, Paused: as.waiter.paused.Load()}
-			return nil
-		}
-	}
+		return !as.full, err
+	})
 }
 
 // place puts up a card, unless one asks about the call already or was answered. Who may answer it and where it is put
 // is fixed with it.
 func (as *asking) place(t *store.Tx) error {
-	as.id, as.card, as.said, as.others = "", nil, nil, nil
+	as.id, as.card, as.said, as.full = "", nil, nil, false
 	now, a := as.terms(), as.Ask
 	now.bind(&a)
 	if err := now.canAsk(&a); err != nil {
@@ -141,14 +152,8 @@ func (as *asking) place(t *store.Tx) error {
 	if found, err := as.find(t); found || err != nil {
 		return err
 	}
-	var others []string
-	for _, o := range t.C.Open {
-		if !o.Closed {
-			others = append(others, o.ID)
-		}
-	}
-	if len(others) >= now.MaxOpen {
-		as.others = others
+	open := slices.DeleteFunc(slices.Clone(t.C.Open), func(o store.OpenCard) bool { return o.Closed })
+	if as.full = len(open) >= now.MaxOpen; as.full {
 		return nil
 	}
 	if !t.Prompted(a.Agent, now.MaxPromptsPerHour) {
@@ -267,45 +272,6 @@ func (as *asking) deliver(ctx context.Context) bool {
 		}
 	}
 	return false
-}
-
-// wait waits until the card is settled, the hold is over, the caller has gone or the desk stops. Without an answer the
-// card stays for one retry, but where no retry could use it.
-func (as *asking) wait(ctx context.Context) (out Ruling, err error) {
-	for open := true; open; {
-		select {
-		case <-as.waiter.woken:
-			if out.Paused = as.waiter.paused.Load(); out.Paused {
-				open = false
-				break
-			}
-			c, now, err := as.load(ctx, as.id)
-			if err != nil {
-				return Ruling{}, err
-			}
-			if c.at(now) != Open {
-				return as.rule(c, now), nil
-			}
-		case <-as.hold:
-			open = false
-		case <-ctx.Done():
-			open, err = false, ctx.Err()
-		case <-as.ctx.Done():
-			open, out.Stopped = false, true
-		}
-	}
-	a := &as.Ask
-	if a.HeldOnly {
-		as.run(ctx, func(ctx context.Context) {
-			const why = "the call no longer waits, and parts of it were hidden before they reached us"
-			if c, _, err := as.load(ctx, as.id); err == nil {
-				_, _ = as.withdraw(ctx, c, why)
-			}
-		})
-	}
-	out.Ref, out.Card = codes.Ref(as.id), as.id
-	out.Ticket = ticket(as.o.Key, a.Conversation.Client, as.id, a.Digest)
-	return out, err
 }
 
 // rule is what a card that is settled says to the request that waits.

@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -290,4 +291,32 @@ func (c *Card) TypedTool() string {
 		return tool
 	}
 	return "all"
+}
+
+// Count is a number of things in words.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// maxQuoted is how many characters of a name fit into a sentence.
+const maxQuoted = 80
+
+// quote shows an untrusted name in a sentence: no secret, and nothing beyond ASCII as itself.
+func quote(s string) string {
+	s = redact.Line(s)
+	if r := []rune(s); len(r) > maxQuoted {
+		return strconv.QuoteToASCII(string(r[:maxQuoted])) + "…"
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+func quoted(all []string) string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = quote(s)
+	}
+	return strings.Join(out, ", ")
 }

@@ -155,10 +155,13 @@ func (cs *cards) byRef(ctx context.Context, ref string) ([]*Card, error) {
 		return found, err
 	}
 	c, _, err := cs.load(ctx, id)
-	if errors.Is(err, store.ErrGone) {
+	switch {
+	case errors.Is(err, store.ErrGone):
 		return nil, nil
+	case err != nil:
+		return nil, err
 	}
-	return []*Card{c}, err
+	return []*Card{c}, nil
 }
 
 // Pending lists the open cards that an approver may answer, with their codes.

@@ -112,33 +112,22 @@ func readTicket(key hmac.Key, client, ticket string) string {
 // waits so long for the first, unless ctx ends or the desk stops. Everything else gives nothing: a no, a yes that was
 // used, a question that is gone, a ticket that is not this client's.
 func (d *Desk) Answered(ctx context.Context, client string, tickets []string, wait time.Duration) (yes []string) {
-	enough, w := time.After(wait), newWaiter(nil)
-	asked := make(map[string]string)
+	asked, w := make(map[string]string), newWaiter(nil)
 	for _, ticket := range tickets[:min(len(tickets), MaxTickets)] {
 		if card := readTicket(d.o.Key, client, ticket); card != "" {
-			asked[ticket] = card
+			asked[card] = ticket
 			defer d.waiters.add(w, card)()
 		}
 	}
-	for {
-		for ticket, card := range asked {
+	_, _ = d.await(ctx, w, time.After(wait), func() (bool, error) {
+		for card, ticket := range asked {
 			if d.usable(ctx, card) {
 				yes = append(yes, ticket)
 			}
 		}
-		if len(yes) > 0 {
-			return yes
-		}
-		select {
-		case <-w.woken:
-		case <-enough:
-			return nil
-		case <-ctx.Done():
-			return nil
-		case <-d.ctx.Done():
-			return nil
-		}
-	}
+		return len(yes) > 0, nil
+	})
+	return yes
 }
 
 // usable reports whether the next identical call can use the yes on a card, as things are.

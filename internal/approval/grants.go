@@ -154,17 +154,16 @@ func (gr *Grants) Revoke(ctx context.Context, a Answer, of string) (Outcome, err
 	if person == "" {
 		return Outcome{Kind: Unauthorised, Text: NotAuthorised}, nil
 	}
-	const failed = "The store can't be reached. Grants may still hold; say it again."
 	all, _, err := gr.o.Store.Grants(ctx)
 	if err != nil {
-		return Outcome{Text: failed}, err
+		return told(Outcome{}, err)
 	}
 	all = slices.DeleteFunc(all, func(g store.Given) bool {
 		return of != AllGrants && of != g.ID && !strings.EqualFold(codes.Ref(g.ID), of)
 	})
 	for i := range all {
 		if err := gr.end(ctx, &all[i]); err != nil {
-			return Outcome{Text: failed}, err
+			return told(Outcome{}, err)
 		}
 		g := &all[i]
 		gr.note(ctx, record.Entry{
@@ -232,11 +231,8 @@ const mostListed = 20
 // list answers `.grants`.
 func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
 	open, _, err := gr.List(ctx)
-	if err != nil {
-		return Outcome{Text: storeGone}, err
-	}
 	if len(open) == 0 {
-		return replied("Nothing is granted: every call that needs a person asks."), nil
+		return replied("Nothing is granted: every call that needs a person asks."), err
 	}
 	var b strings.Builder
 	for i := range open[:min(len(open), mostListed)] {
@@ -252,5 +248,5 @@ func (gr *Grants) list(ctx context.Context, via string) (Outcome, error) {
 		fmt.Fprintf(&b, "… and %d more.\n", more)
 	}
 	b.WriteString(command(via, "revoke <ref>") + " ends one, " + command(via, "revoke all") + " all of them.")
-	return replied(b.String()), nil
+	return replied(b.String()), err
 }

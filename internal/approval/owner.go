@@ -52,7 +52,7 @@ func (an *answering) pause(ctx context.Context, agent string) (Outcome, error) {
 	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, On: true, By: an.person, At: time.Now()})
 	an.pauseWaits(ctx)
 	if err != nil {
-		return Outcome{Text: "The store can't be reached. The pause may not hold everywhere; say it again."}, err
+		return Outcome{}, err
 	}
 	text := fmt.Sprintf("%s paused by %s (%s). Only harmless tools run until `.resume`.",
 		whom(an.o.Hide(agent)), an.person, an.Via)
@@ -64,12 +64,12 @@ func (an *answering) pause(ctx context.Context, agent string) (Outcome, error) {
 // not lifted.
 func (an *answering) resume(ctx context.Context, agent string) (Outcome, error) {
 	if err := an.o.Record.Append(an.by(record.KindResume, agent, whom(agent))); err != nil {
-		return Outcome{Text: "The record can't be written. Nothing was lifted; try again."}, err
+		return Outcome{}, err
 	}
 	err := an.o.Store.Pause(ctx, store.Pause{Agent: agent, By: an.person, At: time.Now()})
 	all, errRead := an.Pauses.List(ctx)
 	if err = errors.Join(err, errRead); err != nil {
-		return Outcome{Text: "The store can't be reached. The pause may still hold; say it again."}, err
+		return Outcome{}, err
 	}
 	text := fmt.Sprintf("%s resumed by %s (%s).", whom(an.o.Hide(agent)), an.person, an.Via)
 	if agent != "" && binds(all, agent) {
@@ -94,7 +94,7 @@ func (an *answering) noConversation(ref string, err error) (Outcome, error) {
 	case errors.Is(err, store.ErrAmbiguous):
 		return notFound("Several conversations begin with " + quote(an.o.Hide(ref)) + ". Write more of it."), nil
 	}
-	return Outcome{Text: storeGone}, err
+	return Outcome{}, err
 }
 
 // sources answers `.sources`: what made the conversation worse, the last first.
@@ -124,10 +124,16 @@ func (an *answering) sources(ctx context.Context, ref string) (Outcome, error) {
 // the reference of files that were written unseen it says that the owner has looked at those.
 func (an *answering) reset(ctx context.Context, ref string) (Outcome, error) {
 	e := an.by(record.KindReset, "", "")
+	if by := an.Carrier; by != nil { // it needs no code: only where it is typed, in full
+		if own := by.Conversation; len(ref) < len(own.Ref()) || !strings.HasPrefix(own.Hash(), strings.ToLower(ref)) {
+			return notFound("This conversation has another reference. One is reset where it is typed, with all 8 " +
+				"characters, or where verifier asks you."), nil
+		}
+	}
 	cleared, err := an.o.Store.ClearUnseen(ctx, ref)
 	switch {
 	case err != nil:
-		return Outcome{Text: storeGone}, err
+		return Outcome{}, err
 	case cleared:
 		e.Ref, e.Note = strings.ToUpper(ref), "the files that were written unseen were looked at"
 		an.note(ctx, e)

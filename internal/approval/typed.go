@@ -35,23 +35,33 @@ func (t *terms) help() string {
 		"A longer yes lasts %d minutes at most.", t.TTL.Minutes(), t.MaxMinutes)
 }
 
-const storeGone = "The store can't be reached. Nothing was changed; try again."
+// relays are the commands that are taken through an agent's runtime: they answer, or make things safer.
+var relays = []codes.Verb{codes.Approve, codes.Deny, codes.Pending, codes.Pause, codes.ResetTrust}
 
-// typed takes a line that someone wrote, here or into the agent's own chat.
+// typed takes a line that someone wrote, here or into the agent's own chat, where nobody reads the syntax.
 func (an *answering) typed(ctx context.Context) (Outcome, error) {
-	relayed := an.Carrier != nil
+	by := an.Carrier
 	cmd, err := codes.Parse(an.Text)
+	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok && by == nil {
+		return misunderstood(nil, syntax.Hint), nil
+	}
+	if err != nil && by == nil {
+		return Outcome{Kind: Ignored}, nil
+	}
 	if err != nil {
-		return notRead(err, relayed), nil
+		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+
+			"`.help` lists them where it asks you."), nil
 	}
 	again, err := an.repeated(ctx, cmd.Verb)
 	switch {
 	case err != nil:
-		return Outcome{Text: storeGone}, err
-	case again && relayed:
+		return Outcome{}, err
+	case again && by != nil:
 		return Outcome{Kind: TooLate, Text: "This message was taken before. Nothing was changed."}, nil
 	case again:
 		return Outcome{}, nil
+	case by != nil && !slices.Contains(relays, cmd.Verb):
+		return misunderstood(nil, "That can't be done from this chat. Do it where verifier asks you."), nil
 	}
 	switch cmd.Verb {
 	case codes.Approve, codes.Deny:
@@ -61,16 +71,7 @@ func (an *answering) typed(ctx context.Context) (Outcome, error) {
 	case codes.Pause:
 		return an.pause(ctx, cmd.Agent)
 	case codes.ResetTrust:
-		if relayed && !an.Carrier.wroteIn(cmd.Session) {
-			return notFound("This conversation has another reference. One is reset where it is typed, with all 8 " +
-				"characters, or where verifier asks you."), nil
-		}
 		return an.reset(ctx, cmd.Session)
-	}
-	if relayed {
-		return misunderstood(nil, "That can't be done from this chat. Do it where verifier asks you."), nil
-	}
-	switch cmd.Verb {
 	case codes.Help:
 		return replied(an.terms().help()), nil
 	case codes.Sources:
@@ -83,18 +84,6 @@ func (an *answering) typed(ctx context.Context) (Outcome, error) {
 		return an.Grants.Revoke(ctx, *an.Answer, cmp.Or(cmd.Grant, AllGrants))
 	}
 	return Outcome{Kind: Ignored}, nil
-}
-
-// notRead says why a line is no command. Through an agent's runtime nobody reads the syntax.
-func notRead(err error, relayed bool) Outcome {
-	if relayed {
-		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+
-			"`.help` lists them where it asks you.")
-	}
-	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok {
-		return misunderstood(nil, syntax.Hint)
-	}
-	return Outcome{Kind: Ignored}
 }
 
 // keepMessages is for how long a message is not taken again. Telegram keeps what was not confirmed for a day.
@@ -146,7 +135,7 @@ func (an *answering) withCode(ctx context.Context, cmd *codes.Command) (Outcome,
 	}
 	switch {
 	case err != nil:
-		return Outcome{Text: storeGone}, err
+		return Outcome{}, err
 	case c == nil && n < maxTries:
 		return notFound(fmt.Sprintf("No question has this code. %d tries left.", maxTries-n)), nil
 	case c == nil:
@@ -174,7 +163,7 @@ func (an *answering) withCode(ctx context.Context, cmd *codes.Command) (Outcome,
 func (an *answering) approveAll(ctx context.Context, named *Card) (Outcome, error) {
 	open, now, err := an.openCards(ctx)
 	if err != nil {
-		return Outcome{Text: storeGone}, err
+		return Outcome{}, err
 	}
 	if an.Sent.IsZero() {
 		an.Sent = now
@@ -228,9 +217,6 @@ func deliveredTo(id string, c *Card) time.Time {
 // for all who read along. Through an agent's runtime nobody reads a code.
 func (an *answering) list(ctx context.Context) (Outcome, error) {
 	open, err := an.Pending(ctx, an.ID)
-	if err != nil {
-		return Outcome{Text: storeGone}, err
-	}
 	relayed := an.Carrier != nil
 	var lines []string
 	if paused := an.Pauses.Text(ctx); relayed && paused != "" {
@@ -258,7 +244,7 @@ func (an *answering) list(ctx context.Context) (Outcome, error) {
 	if given, _, err := an.Grants.List(ctx); err == nil && len(given) > 0 && !relayed {
 		lines = append(lines, Count(len(given), "grant is", "grants are")+" open. `.grants` lists them.")
 	}
-	return replied(strings.Join(lines, "\n")), nil
+	return replied(strings.Join(lines, "\n")), err
 }
 
 // Carrier is an agent's runtime that passed on what someone typed into its own chat. It is nearer to the agent than
@@ -273,11 +259,4 @@ type Carrier struct {
 // carries reports whether a card's call came from the same client.
 func (c *Carrier) carries(card *Card) bool {
 	return card.Ask.Conversation.Client == c.Conversation.Client
-}
-
-// wroteIn reports whether a reference is that of the conversation in which the line was typed, in full: a reset needs
-// no code.
-func (c *Carrier) wroteIn(ref string) bool {
-	own := c.Conversation
-	return len(ref) >= len(own.Ref()) && strings.HasPrefix(own.Hash(), strings.ToLower(ref))
 }

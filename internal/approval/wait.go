@@ -13,16 +13,16 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
-// waiters are those who wait in this process, by the cards they wait for.
+// waiters are those who wait in this process, by the card they wait for, or by the hash of the conversation in which
+// they wait for a place.
 type waiters struct {
 	mu     sync.Mutex
 	byCard map[string][]*waiter
 }
 
-// waiter is someone who waits for cards to close.
+// waiter is someone who waits.
 type waiter struct {
 	request *Request // nil: a caller that asks about late answers
-	card    string   // which asks about the request; empty: it waits for others to close
 	woken   chan struct{}
 	paused  atomic.Bool          // the owner paused the agent
 	edit    atomic.Pointer[Edit] // what a person made of the call
@@ -37,21 +37,50 @@ func (w *waiter) wake() {
 	}
 }
 
-// add has someone wait for cards until the returned function is called.
-func (w *waiters) add(one *waiter, ids ...string) (done func()) {
+// add has someone wait for a card until the returned function is called.
+func (w *waiters) add(one *waiter, id string) (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range ids {
-		w.byCard[id] = append(w.byCard[id], one)
-	}
+	w.byCard[id] = append(w.byCard[id], one)
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		for _, id := range ids {
-			w.byCard[id] = slices.DeleteFunc(w.byCard[id], func(other *waiter) bool { return other == one })
-			if len(w.byCard[id]) == 0 {
-				delete(w.byCard, id)
+		w.byCard[id] = slices.DeleteFunc(w.byCard[id], func(other *waiter) bool { return other == one })
+		if len(w.byCard[id]) == 0 {
+			delete(w.byCard, id)
+		}
+	}
+}
+
+// ending is why a wait is over.
+type ending uint8
+
+const (
+	isDone ending = iota
+	isOver        // the caller can't wait longer
+	isLeft        // the caller has gone
+	isPaused
+	isStopped // the desk stops
+)
+
+// await waits until check says that it is done. It checks again whenever the waiter is woken.
+func (sh *shows) await(ctx context.Context, w *waiter, over <-chan time.Time,
+	check func() (done bool, err error)) (ending, error) {
+	for {
+		if done, err := check(); done || err != nil {
+			return isDone, err
+		}
+		select {
+		case <-w.woken:
+			if w.paused.Load() {
+				return isPaused, nil
 			}
+		case <-over:
+			return isOver, nil
+		case <-ctx.Done():
+			return isLeft, ctx.Err()
+		case <-sh.ctx.Done():
+			return isStopped, nil
 		}
 	}
 }
@@ -60,7 +89,7 @@ func (w *waiters) add(one *waiter, ids ...string) (done func()) {
 func (w *waiters) held(id string) []*waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(w.byCard[id]), func(one *waiter) bool { return one.card != id })
+	return slices.DeleteFunc(slices.Clone(w.byCard[id]), func(one *waiter) bool { return one.request == nil })
 }
 
 // ids are the cards for which someone waits.
