@@ -113,11 +113,11 @@ func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error
 		an.Scope.Minutes = cmp.Or(an.Scope.Minutes, tapMinutes)
 	}
 	said := ""
-	c, err = an.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
+	c, err = an.change(ctx, c, func(t *store.Tx, c *Card) bool {
 		v := vote
 		v.At, said = t.Now, ""
 		if out = an.refuse(c, t.Now); out.Text != "" {
-			return false, nil
+			return false
 		}
 		if v.Allow {
 			v.Scope, said = c.Ask.limit(an.Scope, c.longest)
@@ -128,14 +128,14 @@ func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error
 		}
 		if !c.vote(v, an.terms()) {
 			out = misunderstood(c, an.person+", your answer is counted already. "+c.outcome(t.Now).Text)
-			return false, nil
+			return false
 		}
 		out = c.outcome(t.Now)
 		if c.State != Allowed {
-			return true, nil
+			return true
 		}
 		said += an.o.give(t, c)
-		return true, nil
+		return true
 	})
 	switch {
 	case errors.Is(err, store.ErrGone):

@@ -113,14 +113,11 @@ func (cs *cards) byCode(ctx context.Context, code string) (*Card, time.Time, err
 // change has edit change a card and writes it back, in its conversation. Where edit says that nothing is to change,
 // nothing is written, and there is no card.
 func (cs *cards) change(ctx context.Context, c *Card,
-	edit func(t *store.Tx, c *Card) (bool, error)) (changed *Card, err error) {
+	edit func(t *store.Tx, c *Card) bool) (changed *Card, err error) {
 	err = cs.o.Store.Update(ctx, c.kept.Conversation, func(t *store.Tx) error {
 		changed = nil
 		now, err := cs.read(t, c.ID)
-		if err != nil {
-			return err
-		}
-		if changes, err := edit(t, now); !changes || err != nil {
+		if err != nil || !edit(t, now) {
 			return err
 		}
 		changed = now

@@ -76,13 +76,13 @@ func (d *Desk) showHidden(a *Answer, c *Card, all bool) (read func(context.Conte
 	c.Ask.Bodies = 0
 	whole := d.o.Detailed(&c.Ask)
 	return func(ctx context.Context) error {
-		_, err := d.change(ctx, c, func(_ *store.Tx, c *Card) (bool, error) {
+		_, err := d.change(ctx, c, func(_ *store.Tx, c *Card) bool {
 			before, known := c.Readers[person]
 			if c.Readers == nil {
 				c.Readers = make(map[string]bool)
 			}
 			c.Readers[person] = before || whole
-			return !known || whole && !before, nil
+			return !known || whole && !before
 		})
 		return err
 	}, nil

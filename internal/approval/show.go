@@ -87,10 +87,10 @@ func (sh *shows) send(ctx context.Context, name string, c *Card) bool {
 		return false
 	}
 	at := Copy{Channel: name, Ref: ref}
-	c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
+	c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) bool {
 		at.At = t.Now
 		c.Copies = append(c.Copies, at)
-		return true, nil
+		return true
 	})
 	switch {
 	case err != nil:

@@ -202,12 +202,12 @@ func (sh *shows) lookOnce(before map[string]time.Time) map[string]time.Time {
 func (sh *shows) expire(ctx context.Context, id string) {
 	c, _, err := sh.load(ctx, id)
 	if err == nil {
-		c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) (bool, error) {
+		c, err = sh.change(ctx, c, func(t *store.Tx, c *Card) bool {
 			expired := c.State == Open && c.at(t.Now) == Expired
 			if expired {
 				c.settle(Expired, c.Ask.Until.Add(noHolds))
 			}
-			return expired, nil
+			return expired
 		})
 	}
 	if c == nil || err != nil { // another process was first, or finds it at its next look
