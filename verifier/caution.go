@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -31,17 +30,14 @@ func (j *judged) cautions() []string {
 
 // isAudited reports whether the policy lets the call pass, and the auditor has a say and has not let it pass.
 func (j *judged) isAudited() bool {
-	a := j.terms.Auditor
+	a, o := j.terms.Auditor, j.opinion
 	if a == nil || a.Mode == auditor.Advise || len(j.cautions()) == 0 {
 		return false
 	}
-	switch {
-	case j.opinion == nil, j.opinion.Verdict == auditor.Block:
-		return true
-	case j.opinion.Verdict == auditor.NoAnswer:
+	if o != nil && o.Verdict == auditor.NoAnswer {
 		return a.FailMode != auditor.FailWarn && a.FailMode != auditor.FailAllow
 	}
-	return false
+	return o == nil || o.Verdict != auditor.Allow
 }
 
 // wantsOpinion reports whether the auditor is to be asked: about what it may stop, and about what people are to be
@@ -56,14 +52,14 @@ func (j *judged) wantsOpinion() bool {
 // auditorAnswers reports whether the auditor answers in a person's place: only where nothing but the conversation's
 // level asks, only where it has seen all of the call, and never what is destructive or bears secrets, nor in a
 // conversation that has read secrets.
-func (j *judged) auditorAnswers(ask *approval.Ask) bool {
+func (j *judged) auditorAnswers() bool {
 	o, a := j.opinion, j.terms.Auditor
 	if o == nil || a == nil || a.Mode != auditor.AutoApprove || o.Verdict != auditor.Allow || o.Partly ||
-		j.asked != "" || !j.verdict.LevelAlone || !j.verdict.Grantable || j.view.Secret != "" || ask.Marked {
+		j.asked != "" || !j.verdict.LevelAlone || !j.verdict.Grantable || j.view.Secret != "" || j.ask.Marked {
 		return false
 	}
 	put, card := j.redacted(j.terms.Bodies), j.redacted(j.terms.Cards)
-	return put.Hidden() == 0 && ask.Hidden == card.Hidden() // the tool's name is not hidden either
+	return put.Hidden() == 0 && j.ask.Hidden == card.Hidden() // the tool's name is not hidden either
 }
 
 // audit asks the auditor about the call, once for each decision.

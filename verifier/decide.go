@@ -53,7 +53,7 @@ type planned struct {
 	opinion *auditor.Opinion // nil: the auditor was not asked
 }
 
-// judged is a call on its conversation, as that was when it was last looked at.
+// judged is a call on its conversation, as that was when it was last looked at, and what came of the look.
 type judged struct {
 	*planned
 	start   start
@@ -62,18 +62,7 @@ type judged struct {
 	seen    []lineage.Seen // what was said and brought; nil: that was not read
 	verdict policy.Verdict
 	known   bool // all of this is set
-}
 
-// evaluation is one call on its way through a decision.
-type evaluation struct {
-	judged
-	outcome
-	held   bool            // people were asked, and waited for
-	ruling approval.Ruling // what they said
-}
-
-// outcome is what came of the last look at the conversation.
-type outcome struct {
 	after  taint.Level
 	ask    *approval.Ask // what people would be asked; nil: nobody needs to be
 	grant  *store.Grant
@@ -81,6 +70,13 @@ type outcome struct {
 	by     string  // what lets it pass; empty: nothing yet
 	no     *denial // why it can't pass
 	replay bool    // this request was decided before
+}
+
+// evaluation is one call on its way through a decision.
+type evaluation struct {
+	judged
+	held   bool            // people were asked, and waited for
+	ruling approval.Ruling // what they said
 }
 
 // decide is the way of every call: plan, judge on the conversation, ask who can consent, judge again, record, answer.
@@ -100,11 +96,11 @@ func (e *evaluation) decide(ctx context.Context) Decision {
 	if e.record(ctx, nil) != nil {
 		return Decision{Reason: reasonRecord}
 	}
-	changed := ""
+	d := Decision{Allow: true, Ref: e.ruling.Ref}
 	if e.asked != "" {
-		changed = string(e.call.Params)
+		d.Params = string(e.call.Params)
 	}
-	return Decision{Allow: true, Ref: e.ruling.Ref, Params: changed}
+	return d
 }
 
 // makePlan asks the policy about the call. What was found out under other terms is forgotten.
@@ -148,7 +144,7 @@ func (e *evaluation) seek(ctx context.Context) *denial {
 // begins anew each time. An allow is committed with all that it changes, a deny with the request; a call that needs
 // someone's consent changes nothing but what the start of its run brings in.
 func (e *evaluation) judge(t *store.Tx) (err error) {
-	e.judged, e.outcome = judged{planned: e.planned}, outcome{}
+	e.judged = judged{planned: e.planned}
 	before := t.Request(e.id)
 	if before != nil && before.Body != e.call.Body {
 		e.no = deny("conflict", reasonConflict)
@@ -187,7 +183,7 @@ func (e *evaluation) judge(t *store.Tx) (err error) {
 func (j *judged) meet(t *store.Tx) {
 	s := enter(t, j.call, j.starter, j.birth)
 	s.arrive(t)
-	j.start, j.plan.Initiator, j.plan.Birth, j.sources = s, s.Initiator, s.birth, slices.Clone(t.C.Caution)
+	j.start, j.plan.Initiator, j.plan.Birth, j.sources = s, s.Initiator, s.birth, t.C.Caution
 	c := t.C
 	j.view = policy.View{
 		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: j.bears,
@@ -222,15 +218,11 @@ func (e *evaluation) consented(t *store.Tx) error {
 			return nil
 		}
 	}
-	if e.held || slices.ContainsFunc(t.C.Open, func(o store.OpenCard) bool { return o.Digest == e.ask.Digest }) {
-		if err := e.claim(t); err != nil || e.by != "" || e.no != nil {
-			return err
-		}
-	}
-	if e.verdict.Mode == taint.Confirm && e.auditorAnswers(e.ask) {
+	err := e.claim(t)
+	if err == nil && e.by == "" && e.no == nil && e.verdict.Mode == taint.Confirm && e.auditorAnswers() {
 		e.by = byAuditor
 	}
-	return nil
+	return err
 }
 
 // claim takes the yes that people gave to this call.
@@ -265,7 +257,7 @@ func (e *evaluation) allow(t *store.Tx) {
 	if a := e.terms.Auditor; a != nil && raise > taint.System && a.Caution.On(e.call.Client, e.call.Tool, raise) {
 		c.NeedsCaution(e.call.Tool)
 	}
-	if t.Unseen == nil && e.writesUnseen(e.by == byPerson, e.ruling.Whole) {
+	if t.Unseen == nil && e.writesUnseen() {
 		t.MarkUnseen(e.call.Tool)
 	}
 	if run != "" && raise >= taint.Shared && source != "" { // it comes from beyond the owner's machine
@@ -277,14 +269,17 @@ func (e *evaluation) allow(t *store.Tx) {
 // writesUnseen reports whether the call may write what no person has seen: in a conversation in which others than the
 // owner speak, or with what it brings in itself. Excepted are an install that passes in a clean conversation or by a
 // person's yes, and a call to which a person has said yes, whose card showed all of it, and which brings nothing in.
-func (j *judged) writesUnseen(byPerson, shownWhole bool) bool {
+func (e *evaluation) writesUnseen() bool {
+	level, byPerson := e.view.Level, e.by == byPerson
 	switch {
-	case j.plan.Writes == policy.WritesNothing, taint.Worse(j.view.Level, j.plan.Raise) < taint.Shared,
-		j.plan.Writes == policy.WritesInstall && (byPerson || j.view.Level < taint.Shared),
-		j.plan.Writes == policy.WritesShown && byPerson && shownWhole && j.asked == "":
+	case taint.Worse(level, e.plan.Raise) < taint.Shared:
 		return false
+	case e.plan.Writes == policy.WritesInstall:
+		return !byPerson && level >= taint.Shared
+	case e.plan.Writes == policy.WritesShown:
+		return !byPerson || !e.ruling.Whole || e.asked != ""
 	}
-	return true
+	return e.plan.Writes != policy.WritesNothing
 }
 
 // requestID names a request of a conversation: in another one it is another request.
@@ -310,7 +305,7 @@ func (e *evaluation) keep(t *store.Tx, state string) {
 func (e *evaluation) consent(ctx context.Context) *denial {
 	if e.wantsOpinion() && !e.held {
 		e.audit(ctx)
-		if (e.verdict.Mode == taint.Allow || e.always) && !e.isAudited() || e.auditorAnswers(e.ask) {
+		if (e.verdict.Mode == taint.Allow || e.always) && !e.isAudited() || e.auditorAnswers() {
 			return nil
 		}
 	}
