@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // Verb is what a command asks for. The zero Verb is none of them, so that an empty Command approves nothing.
@@ -100,16 +102,16 @@ func args(pattern string) func() *regexp.Regexp {
 
 // Parse reads a whole message as one command. The word may be in either case, because phones capitalise the start of a
 // message.
-func Parse(text string) (Command, error) {
-	text = strings.Trim(text, " \t\n\v\f\r")
+func Parse(typed string) (Command, error) {
+	typed = strings.Trim(typed, " \t\n\v\f\r")
 	for i := range words {
 		w := &words[i]
-		rest, ok := strings.CutPrefix(lowerASCII(text[:min(len(text), maxMessage+1)]), w.word)
+		rest, ok := strings.CutPrefix(text.Lower(typed[:min(len(typed), maxMessage+1)]), w.word)
 		if !ok || goesOn(rest) {
 			continue
 		}
 		c := Command{Verb: w.verb}
-		if len(text) > maxMessage || !c.fill(w.args(), rest, text[len(w.word):]) {
+		if len(typed) > maxMessage || !c.fill(w.args(), rest, typed[len(w.word):]) {
 			return Command{}, &SyntaxError{Hint: w.form}
 		}
 		return c, nil
@@ -167,17 +169,6 @@ func isHidden(r rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) ||
 		unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner
-}
-
-// lowerASCII leaves all else alone, so that no other letter turns into one of a command.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c | 0x20
-		}
-	}
-	return string(b)
 }
 
 // LogValue implements [slog.LogValuer], so that logging a command does not log its code.

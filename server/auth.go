@@ -68,6 +68,7 @@ func (a *Auth) Lineage(client string) []lineage.Key { return a.lineage[client] }
 type caller struct {
 	client string
 	secret []byte
+	body   [32]byte // the signature, by which a body is known again
 }
 
 // signatureKey is where a request's header keeps its signature.
@@ -83,7 +84,9 @@ func (a *Auth) call(h http.Header, body []byte) (caller, bool) {
 	if i < 0 {
 		return caller{}, false
 	}
-	return caller{a.clients[i], a.secrets[i]}, true
+	from := caller{client: a.clients[i], secret: a.secrets[i]}
+	_, err := hex.Decode(from.body[:], []byte(strings.TrimPrefix(signatures[0], "sha256=")))
+	return from, err == nil
 }
 
 func (a *Auth) bears(h http.Header) bool {

@@ -48,7 +48,7 @@ func (s *Server) take(in signed) http.HandlerFunc {
 			return
 		}
 		m, err := in.decode(r, from, body)
-		m.call.Client = from.client
+		m.call.Client, m.call.Body = from.client, from.body
 		if err == nil {
 			err = s.onTime(m.call)
 		}

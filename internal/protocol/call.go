@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
 // Limits of a body. A body beyond any of them is [Malformed].
@@ -39,7 +41,7 @@ type Call struct {
 	Params    jsontext.Value // the raw JSON object
 	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
-	Body      [32]byte // SHA-256 of the raw bytes
+	Body      [32]byte // the signature of the raw bytes; set by the server
 	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
 
 	walked walked // the params, read once; see [Call.Values]
@@ -132,7 +134,7 @@ var aliases = map[string]string{
 // Canonical returns the name under which a tool is judged. Only ASCII is folded: a look-alike or an invisible character
 // leaves an unknown tool, which gets the strictest default, instead of a known one.
 func Canonical(name string) string {
-	name = lowerASCII(strings.Trim(name, spaceASCII))
+	name = text.Lower(strings.Trim(name, spaceASCII))
 	if to, ok := aliases[name]; ok {
 		return to
 	}
@@ -140,17 +142,6 @@ func Canonical(name string) string {
 }
 
 const spaceASCII = " \t\n\v\f\r"
-
-// lowerASCII leaves everything beyond ASCII alone: strings.ToLower would turn the Kelvin sign into a k and so a
-// stranger's name into a known one.
-func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
 
 // Agent returns the agent that makes the call: agentId, or else the id in a session key of the form agent:<id>:…, or
 // else "".
@@ -209,7 +200,7 @@ func CanonicalKey(s string) string {
 	for s = strings.Trim(s, spaceASCII); strings.HasSuffix(s, ":"); {
 		s = strings.Trim(s[:len(s)-1], spaceASCII)
 	}
-	return lowerASCII(s)
+	return text.Lower(s)
 }
 
 // OddKey reports whether a canonical key could be mistaken for another one: it holds something other than visible ASCII

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"crypto/sha256"
 	"errors"
 	"strconv"
 	"strings"
@@ -160,5 +159,5 @@ func decode(text []byte, most int, event Name, into any, m *message) (Call, erro
 	if err != nil {
 		return Call{}, err
 	}
-	return Call{RequestID: m.RequestID, Timestamp: m.Timestamp.Time, Context: m.Context, Body: sha256.Sum256(text)}, nil
+	return Call{RequestID: m.RequestID, Timestamp: m.Timestamp.Time, Context: m.Context}, nil
 }

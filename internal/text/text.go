@@ -45,3 +45,21 @@ func Shows(r rune) bool {
 	return unicode.IsPrint(r) && r != brailleBlank &&
 		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// Lower is a text in small letters, but leaves everything beyond ASCII alone: no other letter turns into one of a name
+// or a command that we know, such as the Kelvin sign into a k.
+func Lower(s string) string {
+	isLarge := func(c byte) bool { return 'A' <= c && c <= 'Z' }
+	for i := range len(s) {
+		if isLarge(s[i]) {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if isLarge(b[i]) {
+					b[i] |= 0x20
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}
