@@ -40,7 +40,7 @@ func (e *evaluation) askPeople(ctx context.Context) *denial {
 		return e.unheard(e.v.fault(ctx, "ask", err))
 	case !ruling.Yes:
 		if ruling.Denied && ruling.ByPerson && e.verdict.AtCap {
-			e.v.runs.of(e.call, func(n *run) { n.stopped = true })
+			e.v.runs.of(e.call, stop)
 		}
 		return e.unheard(e.ruledOut())
 	case ruling.Edited != nil:

@@ -45,9 +45,7 @@ type planned struct {
 	plan    policy.Plan
 	starter policy.Initiator // as the call says, whatever the conversation knows of it
 	birth   taint.Level
-	calls   int              // of its run, with this one
-	yeses   int              // that people gave at the cap of its run
-	stopped bool             // its run makes no more calls that count
+	run     run
 	bears   bool             // it holds something that looks like a secret
 	params  redact.Result    // see [planned.shown]
 	opinion *auditor.Opinion // nil: the auditor was not asked
@@ -81,17 +79,15 @@ type evaluation struct {
 
 // decide is the way of every call: plan, judge on the conversation, ask who can consent, judge again, record, answer.
 func (e *evaluation) decide(ctx context.Context) Decision {
-	runs := &e.v.runs
-	runs.reach(e.call, e.call.Context.Iteration)
 	e.makePlan()
 	if e.plan.RunCap > 0 {
-		e.calls = runs.of(e.call, func(n *run) { n.calls++ }).calls
+		e.run = e.v.runs.of(e.call, func(n *run) { n.calls++ })
 	}
 	if no := e.seek(ctx); no != nil {
 		return e.refuse(ctx, no)
 	}
 	if e.by == byPerson && e.verdict.AtCap {
-		runs.of(e.call, func(n *run) { n.yeses = max(n.yeses, e.plan.GoesOn(e.view.Yeses)) })
+		e.v.runs.of(e.call, func(n *run) { n.yeses = max(n.yeses, e.plan.GoesOn(e.view.Yeses)) })
 	}
 	if e.record(ctx, nil) != nil {
 		return Decision{Reason: reasonRecord}
@@ -109,11 +105,10 @@ func (p *planned) makePlan() {
 	if p.notice {
 		plan = p.terms.Policy.Notice
 	}
+	p.run = p.v.runs.reach(p.call, p.call.Context.Iteration)
 	p.plan, p.params = plan(p.call), redact.Result{}
 	p.starter, p.birth = p.plan.Initiator, p.plan.Birth
 	p.hide()
-	known := p.v.runs.of(p.call, nil)
-	p.yeses, p.stopped = known.yeses, known.stopped
 }
 
 // seek looks for what lets the call pass until the store has committed an allow. It returns why it can't pass.
@@ -187,7 +182,7 @@ func (j *judged) meet(t *store.Tx) {
 	c := t.C
 	j.view = policy.View{
 		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: j.bears,
-		Seen: t.Unseen == nil, Calls: j.calls, Yeses: j.yeses, Halted: j.stopped,
+		Seen: t.Unseen == nil, Calls: j.run.calls, Yeses: j.run.yeses, Halted: j.run.stopped,
 	}
 	if t.Unseen != nil {
 		j.view.Mark = t.Unseen.Ref

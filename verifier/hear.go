@@ -69,19 +69,18 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	for _, name := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
 		*name = key(*name)
 	}
-	v.runs.reach(h.call, e.Iteration)
+	run := v.runs.reach(h.call, e.Iteration)
 	if e.Name == protocol.ContextAssembled {
 		h.starter, h.birth = h.terms.Policy.Start(h.call)
 	}
 	if n := e.Iteration; n != nil && e.Name.MayBlock() { // no person can be asked about an event: it blocks
-		yeses := v.runs.of(h.call, nil).yeses
-		h.exhausted = *n >= h.terms.Policy.Iterations(h.call.Agent(), yeses)
+		h.exhausted = *n >= h.terms.Policy.Iterations(h.call.Agent(), run.yeses)
 	}
 	if no := h.take(ctx); no != nil {
 		return Refused(e.Name, no.reason)
 	}
 	if h.exhausted {
-		v.runs.of(h.call, func(n *run) { n.stopped = true })
+		v.runs.of(h.call, stop)
 	}
 	a = h.answer()
 	if err := h.record(ctx); err != nil {

@@ -1,6 +1,7 @@
 package verifier
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
@@ -30,29 +31,25 @@ func (r *runs) of(c *protocol.Call, change func(*run)) run {
 	if k := (runKey{c.Client, c.Context.SessionKey, c.Context.RunID}); k.run != "" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if known := r.known[k]; known != nil {
-			one = known
-		} else {
-			if known = r.older[k]; known != nil {
-				one = known
-			}
-			if r.known == nil || len(r.known) >= mostRunsKnown {
-				r.older, r.known = r.known, map[runKey]*run{}
-			}
-			r.known[k] = one
+		if r.known == nil || len(r.known) >= mostRunsKnown {
+			r.older, r.known = r.known, map[runKey]*run{}
 		}
+		one = cmp.Or(r.known[k], r.older[k], one)
+		r.known[k] = one
 	}
-	if change != nil {
-		change(one)
-	}
+	change(one)
 	return *one
 }
 
-// reach takes in the iteration that a call or an event reports, if it does, and gives it the highest of its run.
-func (r *runs) reach(c *protocol.Call, iteration *int) {
-	c.Reached = r.of(c, func(n *run) {
+func stop(n *run) { n.stopped = true }
+
+// reach takes in the iteration that a call or an event reports, if it does, and gives the call the highest of its run.
+func (r *runs) reach(c *protocol.Call, iteration *int) run {
+	known := r.of(c, func(n *run) {
 		if n.iteration == nil || iteration != nil && *iteration > *n.iteration {
 			n.iteration = iteration
 		}
-	}).iteration
+	})
+	c.Reached = known.iteration
+	return known
 }
