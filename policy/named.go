@@ -95,7 +95,7 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 		at := g.place(word)
 		isFile := hidden || strings.ContainsAny(word, `./~$\`) || othersWrote.names[strings.ToLower(word)]
 		here = here || !isFile
-		if n.secret == "" && !known && at.isSecret() {
+		if n.secret == "" && at.isSecret() {
 			n.secret = SourceLabel(word, "")
 		}
 		n.others = n.others || isFile && at.fromOthers()
@@ -111,9 +111,6 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 		start = strings.TrimPrefix(start, dir)
 	}
 	n.settings = n.settings || g.isSettingsWord(start)
-	if known { // what looks like a place in a text is said
-		n.secret = g.secretOperand(line)
-	}
 	if slices.ContainsFunc(line.Paths, g.isAllOfHome) {
 		n.secret = homeFiles
 	}
@@ -139,24 +136,4 @@ func (g *ground) isBare(word string) bool {
 		}
 	}
 	return !secretNames.names[word] && !othersWrote.names[word] && !strings.Contains(g.start, "/.")
-}
-
-// secretOperand is the first secret place among the words of a known command. A word with blanks is a text.
-func (g *ground) secretOperand(line *command.Line) string {
-	for _, words := range line.Commands {
-		for _, word := range words {
-			if g.isBare(word) || strings.ContainsAny(word, " \n\t") {
-				continue
-			}
-			if g.isSecret(word) {
-				return SourceLabel(word, "")
-			}
-			for part := range strings.FieldsFuncSeq(word, func(c rune) bool { return c == '=' || c == ':' || c == ',' }) {
-				if len(part) < len(word) && g.isSecret(part) {
-					return SourceLabel(part, "")
-				}
-			}
-		}
-	}
-	return ""
 }

@@ -109,15 +109,23 @@ func (r *reader) list(list []simple) {
 	r.Commands = slices.Grow(r.Commands, 2*len(list))
 	for i, c := range list {
 		r.simple(c.words, i == 0 && len(list) > 1)
-		for _, w := range c.words {
-			r.word(w)
-		}
 		r.Joined = r.Joined || c.joint == "|"
 		if r.Dir != "" && i > 0 && c.joint != "&&" && (i == 1 || c.joint != "|") {
 			r.judge([]string{"cd"})
 		}
 	}
+	for _, c := range list {
+		for _, w := range c.words {
+			if r.Effect >= install {
+				r.word(w)
+			} else if !strings.ContainsAny(w, " \t\n") { // or it is a text
+				r.Words = append(append(r.Words, w), strings.FieldsFunc(w, endsOperand)...)
+			}
+		}
+	}
 }
+
+func endsOperand(c rune) bool { return c == '=' || c == ':' || c == ',' }
 
 // simple reads a simple command. One that begins a line may say where the others run: cd DIR, but for - and +1, which
 // are directories where the shell was before.
