@@ -263,10 +263,14 @@ func (b *builder) readDeclared() {
 
 // readLayer lays what the file says at a path, for all agents or for one, over what holds already.
 func (b *builder) readLayer(path string, under *layer, a Agent) *layer {
-	over := &layer{path: path, overrides: maps.Clone(under.overrides), scope: b.readScope(path+"scope", a.Scope),
+	over := &layer{path: path, overrides: maps.Clone(under.overrides), scope: under.scope,
 		cap: b.limit(path+"maxIterations", a.MaxIterations, under.cap)}
-	if len(over.scope.names) == 0 {
-		over.scope = under.scope
+	only, but := b.readNames(path+"scope.include", a.Scope.Include), b.readNames(path+"scope.exclude", a.Scope.Exclude)
+	switch {
+	case len(only) > 0 && len(but) > 0:
+		b.fail(path+"scope", "has both include and exclude: keep one")
+	case len(only)+len(but) > 0:
+		over.scope = scope{only, but}
 	}
 	modes := under.policy
 	for lvl, m := range a.TaintPolicy.byLevel() {
@@ -358,16 +362,6 @@ func (b *builder) toolName(path, key string) (string, bool) {
 	f.name = name
 	b.tools[name] = &f
 	return name, true
-}
-
-func (b *builder) readScope(path string, s Scope) scope {
-	if len(s.Include) > 0 && len(s.Exclude) > 0 {
-		b.fail(path, "has both include and exclude: keep one")
-	}
-	if len(s.Include) > 0 {
-		return scope{b.readNames(path+".include", s.Include), true}
-	}
-	return scope{names: b.readNames(path+".exclude", s.Exclude)}
 }
 
 func (b *builder) readNames(path string, list []string) names {

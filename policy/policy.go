@@ -158,10 +158,9 @@ type layer struct {
 }
 
 // scope is which tools are judged: only some, or all but some. The zero scope is every tool.
-type scope struct {
-	names map[string]bool
-	only  bool
-}
+type scope struct{ only, but names }
+
+func (s *scope) holds(tool string) bool { return len(s.only) == 0 && !s.but[tool] || s.only[tool] }
 
 // first is what the first rule says that says anything about a tool at a level, and whether that is an override which
 // names the level.
@@ -204,7 +203,7 @@ type rule struct {
 
 // rule works out what holds for a tool by one layer.
 func (b *builder) rule(l *layer, f *facts) *rule {
-	r := &rule{facts: *f, inScope: l.scope.names[f.name] == l.scope.only}
+	r := &rule{facts: *f, inScope: l.scope.holds(f.name)}
 	var loose []taint.Level
 	if r.row, r.asks, loose = b.row(l, f); len(loose) > 0 {
 		b.loosened(l.path+"toolOverrides."+f.name, f.name, loose)

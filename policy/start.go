@@ -120,20 +120,17 @@ func Senders(ctx *protocol.Context) (ids []string) {
 // started has such a key as well.
 func JobOf(key string) string {
 	part := strings.Split(key, ":")
-	if len(part) < 4 || part[0] != "agent" || part[2] != "cron" || !isName(part[3]) {
+	if len(part) < 4 || part[0] != "agent" || part[2] != "cron" {
 		return ""
 	}
-	return part[3]
+	return JobID(part[3])
 }
 
 // JobID is an id in the one spelling in which ids are compared; empty where it is none that a session key could hold.
 func JobID(id string) string {
-	if id = strings.ToLower(strings.TrimSpace(id)); !isName(id) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	if len(id) > 128 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 		return ""
 	}
 	return id
-}
-
-func isName(id string) bool {
-	return id != "" && len(id) <= 128 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
