@@ -39,8 +39,7 @@ func (pl *planner) bringsIn() {
 	}
 }
 
-// apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks and what it
-// does.
+// apply lets the first of the owner's rules that fits say what the call brings in, or else where it looks.
 func (pl *planner) apply() (ruled bool) {
 	file := pl.only(pathParams)
 	clean, isPath := cleanPath(file)
@@ -167,8 +166,8 @@ var (
 	// merely opened, such as a router's; an address in numbers counts as such.
 	publicPage = regexp.MustCompile(`(?i)^https?://([^/?#\\@]*@)?([\w-]+\.)+[a-z][\w-]*\.?(:\d*)?([/?#]|$)`)
 	// privatePage has a name that only a network of one's own knows, or that means an address in numbers.
-	privatePage = regexp.MustCompile(`(?i)^https?://[^/?#]*\.(local|localhost|localdomain|internal|intranet|lan|home|corp|` +
-		`private|onion|arpa|svc|cluster|fritz\.box|nip\.io|sslip\.io|localtest\.me|lvh\.me|vcap\.me)\.?(:\d*)?([/?#]|$)`)
+	privatePage = regexp.MustCompile(`(?i)^https?://[^/?#]*\.(local|localhost|localdomain|internal|intranet|lan|home|corp` +
+		`|private|onion|arpa|svc|cluster|fritz\.box|nip\.io|sslip\.io|localtest\.me|lvh\.me|vcap\.me)\.?(:\d*)?([/?#]|$)`)
 )
 
 // namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
@@ -177,8 +176,7 @@ func namesShare(name string) bool {
 	return strings.HasPrefix(name, "//") && len(name) > 2 && name[2] != '/'
 }
 
-// namesPrivate reports whether an argument is, or a text for a model has, an address that is no page under a public
-// name.
+// namesPrivate reports whether a value is, or a text for a model has, an address that is no page under a public name.
 func namesPrivate(a argument) bool {
 	if a.name == "url" && !isAddress(a.value) {
 		a.value = "https://" + a.value
@@ -291,12 +289,10 @@ func (s *said) reach() (out Reach) {
 
 var messageParams = setOfWords("messagelimit includelastmessage includederivedtitles")
 
-// quiet are the actions of automations after which nothing runs that would not have run before. Whatever else there is,
-// or will be, counts.
+// quiet are the only actions of automations after which nothing runs that would not have run before.
 var quiet = setOfWords("list status get remove")
 
-// keys are the other sessions a call names; blind means that it also, or only, means one that it does not name by its
-// key.
+// keys are the other sessions that a call names; blind means that it also, or only, means one without its key.
 func (r *reacher) keys(s *said) (keys []string, blind bool) {
 	named := false
 	agent := cmp.Or(s.top("agentId"), s.Agent())

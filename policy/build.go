@@ -299,8 +299,7 @@ func (b *builder) limit(path string, n, usual int) int {
 	return cmp.Or(n, usual)
 }
 
-// loosened reports a row that permitted more to less trusted content: a warning, since it was tightened; an error under
-// strict.
+// loosened reports a row that permitted more to less trusted content. It was tightened; strict refuses it.
 func (b *builder) loosened(path, what string, levels []taint.Level) {
 	var names []string
 	for _, l := range slices.Compact(levels) {
@@ -340,8 +339,7 @@ func toolsIn[T any](b *builder, path string, part map[string]T) iter.Seq2[string
 	}
 }
 
-// toolName finds the tool that a key in the file means. An unknown name is fine, plugins bring their own tools, unless
-// it looks like a slip.
+// toolName finds the tool that a key in the file means. Plugins bring their own; what looks like a slip warns.
 func (b *builder) toolName(path, key string) (string, bool) {
 	name := protocol.Canonical(key)
 	if name == "" {

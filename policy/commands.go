@@ -134,8 +134,7 @@ type beginning struct {
 	list  string
 }
 
-// mark notes on which lists a command is, and whether it shows the environment: printenv, or an env that names no
-// command.
+// mark notes on which lists a command is, and whether it shows the environment: printenv, or env without a command.
 func (b beginnings) mark(n *named, words []string) {
 	name, does, sets := program(words[0]), false, false
 	for _, w := range words[1:] {
@@ -223,8 +222,7 @@ func isSettings(name string) bool {
 	return last == "verifier-hook" || last == "verifier" && (above == "bin" || above == "sbin")
 }
 
-// isSettingsWord reports whether a word of a command names such a place: the agent's workspace and media in OpenClaw's
-// directory are none.
+// isSettingsWord reports whether a word of a command names such a place; OpenClaw's workspace and media are none.
 func (g *ground) isSettingsWord(word string) bool {
 	for part := range strings.SplitSeq(word, "/") {
 		if !settingsInCommand[strings.ToLower(part)] {

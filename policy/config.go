@@ -4,8 +4,7 @@ import "github.com/openclaw-verifier/verifier/taint"
 
 // Config is the owner's policy as written in the file. The zero Config is the profile "default".
 type Config struct {
-	// Profile is what everything else is laid over: default (also where it is empty), paranoid, permissive, interactive
-	// or strict.
+	// Profile is what everything else is laid over: default, also if empty, paranoid, permissive, interactive or strict.
 	Profile string `yaml:"profile"`
 	// TaintPolicy is the mode of a tool that nothing else names, by level. A level left out keeps the profile's mode.
 	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
@@ -18,8 +17,7 @@ type Config struct {
 	MCP   MCP   `yaml:"mcp"`
 	// Taint says from which level a conversation counts as tainted.
 	Taint Taint `yaml:"taint"`
-	// AskCommands are the commands, by the words with which they begin, that a coding agent asks about at every
-	// level. Nil means the shipped list.
+	// AskCommands begin the commands that a coding agent asks about at every level. Nil means the shipped list.
 	AskCommands []string `yaml:"askCommands"`
 	// Policies are the owner's own rules; they only tighten.
 	Policies []Declared `yaml:"policies"`
@@ -27,8 +25,8 @@ type Config struct {
 	Scope Scope `yaml:"scope"`
 	// MaxIterations is how often a run may call the model before a person is asked whether it may go on. 0 means 10.
 	MaxIterations int `yaml:"maxIterations"`
-	// MaxCalls is the same for the calls of a run whose runtime does not count its iterations. 0 means 100. Calls
-	// that only look, build and test don't count.
+	// MaxCalls is the same for the calls, but those that only look, build or test, of a run that counts no iterations.
+	// 0 means 100.
 	MaxCalls int `yaml:"maxCalls"`
 	// Agents tightens the policy for single agents, by agent id.
 	Agents map[string]Agent `yaml:"agents"`
@@ -64,8 +62,7 @@ type Trust struct {
 	Rules         []TrustRule            `yaml:"rules"`         // what calls bring in, by their arguments
 }
 
-// TrustRule says what calls of a tool bring in that have a certain host or path. All that it names must fit; the first
-// rule that fits counts.
+// TrustRule says what calls of a tool bring in that have a certain host or path. The first rule that fits counts.
 type TrustRule struct {
 	Tool  string       `yaml:"tool"`
 	Host  string       `yaml:"host"` // of the address: wiki.example, or *.example for all below it
@@ -73,8 +70,7 @@ type TrustRule struct {
 	Level *taint.Level `yaml:"level"`
 }
 
-// MCP is the part of the policy about servers of tools that speak the Model Context Protocol, by the names that the
-// owner calls them.
+// MCP is the part of the policy about servers of tools (Model Context Protocol), by the owner's names for them.
 type MCP struct {
 	Servers map[string]Server `yaml:"servers"`
 }
@@ -91,21 +87,17 @@ type Server struct {
 // Tool is what the owner says a tool does: the third table, beside what its answers are worth and at which level it may
 // be called. What is left out stays as the shipped table has it; of a tool that is not in it, source and sink.
 type Tool struct {
-	// Source says whether its answers hold what others wrote. False counts as local; true as untrusted, unless
-	// trust.tools says which level it is.
+	// Source says whether its answers hold what others wrote: untrusted, unless trust.tools has a level, or else local.
 	Source *bool `yaml:"source"`
 	// Sink says whether it acts outside or changes anything.
 	Sink *bool `yaml:"sink"`
-	// Destinations are the params that say where it goes, whom it reaches, or which thing it gives away. An empty list
-	// is none; nil is unknown.
+	// Destinations are params that say where it goes, whom it reaches, or what it gives away. Empty: none. Nil: unknown.
 	Destinations []string `yaml:"destinations"`
-	// Destructive says that it can't be undone, as a payment can't: where it acts for a tainted conversation, it is
-	// asked about each time.
+	// Destructive says that it can't be undone, as a payment can't: a tainted conversation asks about it each time.
 	Destructive *bool `yaml:"destructive"`
 	// Secret says that it bears secrets: no lasting grant covers it, and the conversation holds secrets then.
 	Secret *bool `yaml:"secret"`
-	// Leaves says that its arguments leave the machine: it asks once the conversation has read secrets, also where it
-	// is no sink.
+	// Leaves says that its arguments leave the machine: it asks once the conversation has read secrets.
 	Leaves *bool `yaml:"leaves"`
 	// Safe puts it on the safe list: it only looks, and may be called at every level.
 	Safe *bool `yaml:"safe"`
@@ -160,8 +152,7 @@ type Agent struct {
 	MaxIterations int                 `yaml:"maxIterations"`
 }
 
-// Guard lists what belongs to the verifier itself and to its owner. A call that names any of it is restricted,
-// whatever else the policy says.
+// Guard lists what belongs to the verifier itself and to its owner. Whatever else holds, no call may name any of it.
 type Guard struct {
 	Paths     []string // files and directories
 	Addresses []string // host:port that we listen on, and the store's

@@ -66,8 +66,7 @@ func (pl *planner) declare() {
 	}
 }
 
-// policies notes what the owner's policies want beside the mode. The reason that the agent reads is of the first that
-// blocks.
+// policies notes what the owner's policies want beside the mode. The agent reads the reason of the first that blocks.
 func (j *judgement) policies() {
 	blocked := false
 	for _, d := range j.declared {

@@ -147,7 +147,8 @@ func (g *guard) inAll(text string, commands bool) *guarded {
 	if m != nil || !strings.Contains(text, "../") {
 		return m
 	}
-	for _, name := range append(strings.FieldsFunc(text, func(c rune) bool { return c <= 1 }), strings.FieldsFunc(text, endsWord)...) {
+	values := strings.FieldsFunc(text, func(c rune) bool { return c <= 1 })
+	for _, name := range append(values, strings.FieldsFunc(text, endsWord)...) {
 		if m == nil && len(name) <= mostPath && strings.Contains(name, "../") {
 			m = g.in(path.Clean(name), commands)
 		}
@@ -178,8 +179,7 @@ var (
 	ourPort = regexp.MustCompile(`^\.?\]?[: /=,"'\t\x00]{1,4}([0-9]+)`)
 )
 
-// isAt reports whether what is at a place in a text is ours. A backup of a guarded file, with a dot or a dash and more
-// behind its name, is guarded, too.
+// isAt reports whether what is at a place in a text is ours. A backup of it, x.bak or x-old, is ours, too.
 func (m *guarded) isAt(text string, at int) bool {
 	end := at + len(m.word)
 	before, after := text[:at], text[end:min(len(text), end+64)] // no more is looked at
@@ -202,8 +202,7 @@ func (m *guarded) isAt(text string, at int) bool {
 	return true
 }
 
-// continues reports whether a character goes on with a name. Dots and dashes do not: a backup of a guarded file is
-// guarded.
+// continues reports whether a character goes on with a name. Dots and dashes don't: see [guarded.isAt].
 func continues(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }

@@ -148,8 +148,7 @@ func (j *judgement) command() string {
 	return j.Line.Why
 }
 
-// gateSecrets asks before a conversation that has read secrets sends anything away, and before any call gives a secret
-// away, at every level.
+// gateSecrets asks before data leaves a conversation that has read secrets, and before a call gives a secret away.
 func (j *judgement) gateSecrets() {
 	var why string
 	switch {
@@ -263,8 +262,7 @@ func (pl *planner) runCap() int {
 // isOver reports whether the iteration is at the cap, after so many yeses to calls there.
 func (pl *Plan) isOver(yeses int) bool { return pl.iteration != nil && *pl.iteration >= pl.cap<<yeses }
 
-// GoesOn is the number of yeses that the run has with one more for this call: more than one more, where one would leave
-// the call itself beyond the cap.
+// GoesOn is the number of yeses of the run with one for this call, or as many as it takes to let this call pass.
 func (pl *Plan) GoesOn(yeses int) int {
 	for yeses++; yeses < mostYeses && pl.isOver(yeses); {
 		yeses++
@@ -272,8 +270,7 @@ func (pl *Plan) GoesOn(yeses int) int {
 	return min(yeses, mostYeses)
 }
 
-// atCap holds the call to what its run may use. Each of a person's yeses at the cap has doubled it; once a person has
-// said no, nothing more passes there.
+// atCap holds the call to what its run may use. Each yes at the cap has doubled it; after a no, nothing passes there.
 func (j *judgement) atCap() {
 	v, rule, text, calls := j.view, "run-cap", "The run has used up its iterations.", j.RunCap<<j.view.Yeses
 	switch {

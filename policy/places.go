@@ -77,8 +77,7 @@ func cleanPath(name string) (string, bool) {
 	return path.Clean(name), true
 }
 
-// slashed is a path without what is around it, with slashes as all systems but one have them. OpenClaw drops an @
-// before it.
+// slashed is a path without what is around it, such as an @ that OpenClaw drops, with the slashes of most systems.
 func slashed(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(name), "@"), `\`, "/")
 }
@@ -145,8 +144,7 @@ func inHome(clean string) (rest string, ok bool) {
 	return "", false
 }
 
-// within reports whether a path is one of some directories or below one, whose owner may write ~/work, and the agent
-// /home/ann/work.
+// within reports whether a path is below one of some directories. The owner may write ~/work for /home/ann/work.
 func within(clean string, directories []string) bool {
 	return slices.ContainsFunc(directories, func(dir string) bool {
 		if below(clean, dir) || (clean[0] == '~') == (dir[0] == '~') {
@@ -168,8 +166,7 @@ func isWorkspace(clean string) bool {
 	return found && top != "" && !topDirectories[top]
 }
 
-// isBelowAny reports whether a path in a home begins with one of these, part by part, before its first pattern
-// character.
+// isBelowAny reports whether a path in a home, up to its first pattern character, begins with one of these.
 func isBelowAny(rest string, all []string) bool {
 	if at := strings.IndexAny(rest, "*?[{$`"); at >= 0 {
 		rest = rest[:strings.LastIndexByte(rest[:at], '/')+1]
@@ -212,8 +209,7 @@ func (g *ground) place(name string) place {
 // holds reports whether a path is in the workspace. What is relative, from a start that is not known, is not.
 func (g *ground) holds(name string) bool { return g.place(name).inside }
 
-// isOutside reports whether a path is neither in the workspace nor below a directory for what does not last, nor a
-// device that keeps nothing.
+// isOutside reports whether a path is neither in the workspace nor temporary, nor a device that keeps nothing.
 func (p *place) isOutside() bool {
 	return !p.inside && !below(p.clean, "/tmp") && !below(p.clean, "/private/tmp") && p.clean != "/dev/null" &&
 		!below(p.clean, "/dev/fd") && !strings.HasPrefix(p.clean, "/dev/std")

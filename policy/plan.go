@@ -58,8 +58,7 @@ const (
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *protocol.Call) Plan { return p.plan(c, false) }
 
-// Notice is the plan of a call that runs without being asked about, as the runtime says: nothing stops it, and what it
-// brings in and reaches still counts.
+// Notice is the plan of a call that the runtime doesn't ask about: it passes, and what it brings in and reaches counts.
 func (p *Policy) Notice(c *protocol.Call) Plan { return p.plan(c, true) }
 
 func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
@@ -251,8 +250,7 @@ func (pl *Plan) Goes() []string {
 	return nil
 }
 
-// Content are params in which calls like it may differ, since they only hold what is said; all others count as
-// destinations.
+// Content are params that only hold what is said, so that calls like it may differ there; all others are destinations.
 func (pl *Plan) Content() []string {
 	goes := pl.Goes()
 	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(goes, name) })

@@ -99,8 +99,7 @@ type profile struct {
 	from   taint.Level
 }
 
-// profiles are the taint policies of seed 000: its default, its three examples laid over that default, and strict,
-// which has the default's modes and none of its leniencies.
+// profiles are seed 000's default, its three examples laid over that, and strict: the default without its leniencies.
 var profiles = []profile{
 	{"default", taint.Row{allow, allow, allow, confirm, confirm, confirm}, external},
 	{"paranoid", taint.Row{allow, allow, allow, restrict, restrict, restrict}, external},
@@ -123,8 +122,7 @@ type row struct {
 	why   [taint.Levels][]Step
 }
 
-// tighten makes the row at least as strict as another. The text is a sentence, or the beginning of one that ends with
-// what happens.
+// tighten makes the row at least as strict as another. The text is a sentence, or all of one but what happens then.
 func (r *row) tighten(rule, text string, to taint.Row) {
 	for l, mode := range to {
 		if mode > r.Modes[l] {
@@ -140,8 +138,7 @@ func (r *row) set(l taint.Level, rule, text string, mode taint.Mode) {
 	r.Modes[l], r.why[l] = mode, append(slices.Clip(r.why[l]), Step{rule, text, mode})
 }
 
-// What a mode means: what a policy does to a call, before the name of a tool, and what happens, as the end of a
-// sentence.
+// What a mode means: what a policy does, before the name of a tool, and what happens, at the end of a sentence.
 var (
 	verbs    = [...]string{allow: "allows", confirm: "asks before", restrict: "blocks"}
 	outcomes = [...]string{allow: "it may run", confirm: "you are asked", restrict: "it is blocked"}
@@ -220,9 +217,8 @@ func (b *builder) rule(l *layer, f *facts) *rule {
 	return r
 }
 
-// row works out a tool's row. asks are the levels at which an override or the dangerous list wants a person or refuses:
-// what it says of a more trusted level holds for the less trusted ones. loose are those that had to be tightened, so that
-// the row is never more permissive for less trusted content.
+// row works out a tool's row. asks are the levels at which, or at a more trusted one, an override or the dangerous list
+// wants a person or refuses. loose are those tightened so that less trusted content is never permitted more.
 func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose []taint.Level) {
 	var escalated taint.Row
 	for _, lvl := range taint.All() {

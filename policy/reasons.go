@@ -126,14 +126,12 @@ const (
 	LeavesMachine    Risk = "leaves the machine"
 )
 
-// Marks reports whether a call that bears the risk is marked by it: no lasting grant covers it, and a yes is asked for
-// twice.
+// Marks reports whether the risk marks a call: no lasting grant covers it, and a yes is asked for twice.
 func (r Risk) Marks() bool {
 	return r != NewRecipient && r != OutsideWorkspace && r != LeavesMachine
 }
 
-// Risks are those of a call, the worst first. The caller says whether it goes to someone whom the user never mentioned,
-// see [Plan.Strangers].
+// Risks are those of a call, the worst first. A stranger is whom the user never mentioned: see [Plan.Strangers].
 func (pl *Plan) Risks(c *protocol.Call, view *View, stranger bool) (out []Risk) {
 	line, r, s, writes := &command.Line{}, pl.rule, pl.policy.read(c), pl.rule.writes
 	if pl.Line != nil {
@@ -161,8 +159,7 @@ func (pl *Plan) Risks(c *protocol.Call, view *View, stranger bool) (out []Risk) 
 	return out
 }
 
-// Strangers are those whom a call reaches and the user never mentioned: recipients, as they stand in the call. It is
-// nil where none of the user's messages is known.
+// Strangers are recipients, as they are in the call, whom no message of the user mentions; nil: we know of no message.
 func (pl *Plan) Strangers(c *protocol.Call, view *View) (out []string) {
 	known := len(c.OwnerMessages()) > 0
 	for _, o := range view.Origins {

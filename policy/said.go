@@ -134,8 +134,7 @@ func hostOf(text string) string {
 	return u.Hostname()
 }
 
-// SourceLabel names what a tool returned, as a call's own label does: it joins the words, shows what would not print, and
-// keeps to the limit.
+// SourceLabel names what a tool returned, as a call's own label does: in one line that prints, and within the limit.
 func SourceLabel(tool, hint string) string {
 	s := strings.TrimSpace(tool + " " + hint[:min(len(hint), 4*maxLabel)])
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {

@@ -72,8 +72,8 @@ func Classify(c *protocol.Call, unknown taint.Level) Initiator {
 	return in
 }
 
-// Owns reports whether the owner or the runtime started the run of a call, and no one else speaks there. What the owner's
-// message holds may be outside content all the same.
+// Owns reports whether the owner or the runtime started the run of a call, and no one else speaks there. The owner's
+// message may hold outside content all the same.
 func (in *Initiator) Owns(c *protocol.Call) bool {
 	group := c.Context.GroupID != "" || IsGroup(c.Context.SessionKey)
 	return !group && !in.Orphan && (c.Context.SenderIsOwner || in.System)
@@ -89,8 +89,7 @@ func IsHook(key string) bool {
 	return strings.HasPrefix(key, "hook:") || strings.Contains(key, ":hook:")
 }
 
-// IsGroup reports whether a session key names a group, channel or room, as in
-// agent:<id>:<channel>:group:<peer>[:topic:<t>].
+// IsGroup reports whether a key is of a group, channel or room: agent:<id>:<channel>:group:<peer>[:topic:<t>].
 func IsGroup(key string) bool {
 	for more := true; more; {
 		var part string
@@ -116,8 +115,7 @@ func Senders(ctx *protocol.Context) (ids []string) {
 	return ids
 }
 
-// JobOf is the job that a session key names, agent:<id>:cron:<job>:run:<id>; empty: none. A run that an outside webhook
-// started has such a key as well.
+// JobOf is the job that a key names, agent:<id>:cron:<job>:run:<id>; "": none. A webhook's run may have such a key.
 func JobOf(key string) string {
 	part := strings.Split(key, ":")
 	if len(part) < 4 || part[0] != "agent" || part[2] != "cron" {

@@ -53,8 +53,7 @@ var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands
 //go:embed tools.txt
 var toolsText string
 
-// shipped is the table of tools by name. A test compares it with what OpenClaw's own tools are and take. It panics at an
-// error: the text is ours.
+// shipped is the table of tools by name. It panics at an error: the text is ours.
 var shipped = func() map[string]*facts {
 	table, row := map[string]*facts{}, (*facts)(nil)
 	add := func(name string) {
@@ -171,8 +170,7 @@ func IsShipped(name string) bool {
 	return shipped[name] != nil && !isServed(name)
 }
 
-// called is what the tool is called in a sentence. The name of a tool that nothing names is the caller's text, and
-// stays out of it.
+// called is what the tool is called in a sentence, which the name of a tool that only the caller names is not part of.
 func (f *facts) called() string {
 	if f.name == "" || strings.HasSuffix(f.name, "__") { // nothing, or all tools of a server
 		return "this tool"

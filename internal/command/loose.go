@@ -92,8 +92,7 @@ func (r *reader) unparsed(text string) {
 //go:embed network.txt
 var networkText string
 
-// reach has the words of network.txt by program: "clone" of git, "*" of sudo, "exec*" of npm, and "" of curl, which
-// reaches the network in every use.
+// reach has the words of network.txt by program: clone of git, * of sudo, exec* of npm, "" of curl, which always does.
 var reach = sync.OnceValue(func() map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for line := range strings.Lines(networkText) {
