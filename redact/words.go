@@ -53,7 +53,8 @@ func (w *words) find(s string, f *finder) {
 			w.at(s, i-2, slot, f)
 		}
 	}
-	if _, slot = next(three, 0); len(s) > 1 { // one of two characters may be the end
+	_, slot = next(three, 0)
+	if w.begins[slot/64]&(1<<(slot%64)) != 0 && len(s) > 1 { // one of two characters may be the end
 		w.at(s, len(s)-2, slot, f)
 	}
 }
