@@ -109,12 +109,7 @@ func (e *engine) prepare(ctx context.Context) error {
 
 // newEra ends all cards and grants: nobody knows how much time has passed.
 func (e *engine) newEra(ctx context.Context) error {
-	select {
-	case e.eras <- struct{}{}:
-		defer func() { <-e.eras }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	defer hold(ctx, e.eras)()
 	_, lowest := e.clock.latest()
 	if lowest.IsZero() {
 		return nil // another has dealt with it

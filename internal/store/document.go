@@ -118,12 +118,12 @@ func decode[T any](k *known) (*T, error) {
 type cache struct {
 	mu    sync.Mutex
 	known map[string]*known
-	size  int
+	size  int // of all that was put there
 }
 
 // Bounds of the cache.
 const (
-	mostBytes = 32 << 20
+	mostBytes = 64 << 20
 	overhead  = 1 << 10 // what a document takes beside its text
 )
 
@@ -132,13 +132,13 @@ func (c *cache) get(key string, now time.Time) *known {
 	defer c.mu.Unlock()
 	k := c.known[key]
 	if k != nil && k.until > 0 && k.until <= now.UnixMilli() {
-		c.drop(key, k)
+		delete(c.known, key)
 		return nil
 	}
 	return k
 }
 
-// put remembers a document, unless a later one is remembered.
+// put remembers a document, unless a later one is remembered. Once there were too many, all are forgotten.
 func (c *cache) put(key string, k *known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,20 +146,8 @@ func (c *cache) put(key string, k *known) {
 	if k.value == nil || was == k || was != nil && was.count > k.count {
 		return
 	}
-	if was != nil {
-		c.drop(key, was)
+	if c.size += k.size + overhead; c.size > mostBytes || c.known == nil {
+		c.known, c.size = map[string]*known{}, k.size+overhead
 	}
 	c.known[key] = k
-	c.size += k.size + overhead
-	for key, k := range c.known { // in any order
-		if c.size <= mostBytes {
-			break
-		}
-		c.drop(key, k)
-	}
-}
-
-func (c *cache) drop(key string, k *known) {
-	delete(c.known, key)
-	c.size -= k.size + overhead
 }

@@ -132,12 +132,8 @@ func ofEach[T any](
 // attempt runs until what a run rests on holds.
 func (e *engine) attempt(ctx context.Context, client string, run func(t *Tx)) error {
 	var seen map[string]*known
-	var alone chan struct{}
-	defer func() {
-		if alone != nil {
-			<-alone
-		}
-	}()
+	isAlone, release := false, func() {}
+	defer func() { release() }()
 	for ctx.Err() == nil {
 		t := &Tx{Now: e.clock.now(), ctx: ctx, engine: e, seen: seen}
 		if t.entries = t.room[:0]; client != "" {
@@ -160,16 +156,21 @@ func (e *engine) attempt(ctx context.Context, client string, run func(t *Tx)) er
 			}
 		}
 		// From now on this process changes these documents one after the other: others of it had the same in mind.
-		if alone == nil && len(moved) > 0 && t.writes() {
-			alone = e.locks[maphash.String(e.seed, moved[0].Key)%uint64(len(e.locks))]
-			select {
-			case alone <- struct{}{}:
-			case <-ctx.Done():
-				alone = nil
-			}
+		if !isAlone && len(moved) > 0 && t.writes() {
+			isAlone, release = true, hold(ctx, e.locks[maphash.String(e.seed, moved[0].Key)%uint64(len(e.locks))])
 		}
 	}
 	return fmt.Errorf("%w: %w", ErrBusy, ctx.Err())
+}
+
+// hold waits for a lock, as long as it may, and gives what releases it.
+func hold(ctx context.Context, lock chan struct{}) (release func()) {
+	select {
+	case lock <- struct{}{}:
+		return func() { <-lock }
+	case <-ctx.Done():
+		return func() {}
+	}
 }
 
 func (t *Tx) writes() bool {

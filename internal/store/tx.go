@@ -124,19 +124,14 @@ func those[T any](list []T, count func(*T) bool) []T {
 	return list
 }
 
-// rootOf follows a conversation to the one whose trust it shares.
+// rootOf follows a conversation to the one whose trust it shares. They descend from each other in no circle: Join sees
+// to it.
 func rootOf(t *Tx, c *Conversation) (root *Conversation, under string) {
-	for range mostLinks {
-		if c.Root == nil {
-			return c, under
-		}
+	for c.Root != nil {
 		under, c = c.Under, conversation(t, *c.Root, true)
 	}
-	t.fail(errors.New("store: conversations descend from each other in a circle"))
 	return c, under
 }
-
-const mostLinks = 16
 
 // Other is another conversation of the client, or its root where it has one. What changes in it is written in the same
 // commit. Where it can't be read, Update fails.
