@@ -803,7 +803,9 @@ type counting struct {
 }
 
 func (c *counting) Commit(ctx context.Context, w *store.Commit) (store.Result, error) {
-	c.trips.Add(1)
+	if !strings.HasSuffix(w.Docs[0].Key, ":time") { // which is kept each second, question or not
+		c.trips.Add(1)
+	}
 	return c.Backend.Commit(ctx, w)
 }
 

@@ -38,7 +38,7 @@ func (d *Desk) Granted(t *store.Tx, a *Ask) *store.Grant {
 	if !a.always() || a.Unseen {
 		return nil
 	}
-	always := t.Always(a.Agent)
+	always := t.Other(store.Always(t.Own.Client, a.Agent)).Grants
 	for i := range always {
 		if g := &always[i]; g.Target == a.Always && holds(g) {
 			return g
@@ -121,14 +121,13 @@ func (d *Desk) MayAlways(id string, c *Card) bool {
 // always reports whether an always grant can cover the call.
 func (a *Ask) always() bool { return a.Always != "" && a.Agent != "" && a.Owner && !a.Holds }
 
-// mostAlways is how many always grants an agent may have: the newest stay.
-const mostAlways = 200
-
 // keepAlways changes an agent's always grants in an update: some are over, others are new.
 func keepAlways(t *store.Tx, agent string, over func(*store.Grant) bool, more ...store.Grant) {
-	left := slices.DeleteFunc(slices.Clone(t.Always(agent)), func(g store.Grant) bool { return over(&g) })
-	left = append(left, more...)
-	t.PutAlways(agent, left[max(0, len(left)-mostAlways):])
+	all := t.Other(store.Always(t.Own.Client, agent))
+	all.EndGrants(over)
+	for i := range more {
+		all.Grant(more[i])
+	}
 }
 
 // Grants lists and ends what lets calls pass without a question.

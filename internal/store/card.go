@@ -118,37 +118,25 @@ func (s *Store) Open(ctx context.Context) ([]OpenCard, time.Time, error) {
 // An index names documents, each until some time: the conversations with a short name, and for people who look the
 // cards that wait and who has grants. That last one is spread over 64 documents of a client, so that puts at the same
 // moment seldom meet.
-type index struct {
-	Of []indexed `json:"of,omitzero"`
-}
-
 type indexed struct {
 	Name  string    `json:"name"`
 	Until time.Time `json:"until"`
 }
 
 const (
-	ofCard  = "card " // its id
-	ofKey   = "key "  // a conversation's
-	ofAgent = "agent "
-	spread  = 64
+	ofCard = "card " // its id
+	ofKey  = "key "  // a conversation's
+	spread = 64
 )
 
 func listKey(client, name string) string { return nthKey(client, sha256.Sum256([]byte(name))[0]) }
 
 func nthKey(client string, n byte) string { return keyOf(client, fmt.Sprintf("list/%02x", n%spread)) }
 
-func indexAt(t *Tx, key string) []indexed {
-	if found := get[index](t, key); found != nil {
-		return found.Of
-	}
-	return nil
-}
-
 // enlist puts a name into an index, in the place of what it was there; out of it where its time is over. What nobody
 // has put anew stays listed for a while after that: someone has to tell people that it is over.
 func enlist(t *Tx, key, name string, until time.Time) {
-	all := slices.DeleteFunc(slices.Clone(indexAt(t, key)), func(o indexed) bool {
+	all := slices.DeleteFunc(slices.Clone(valueOf[[]indexed](t, key)), func(o indexed) bool {
 		return o.Name == name || !o.Until.Add(keepCard).After(t.Now)
 	})
 	if until.After(t.Now) {
@@ -158,7 +146,7 @@ func enlist(t *Tx, key, name string, until time.Time) {
 	for _, o := range all {
 		keep = later(keep, o.Until.Add(keepCard))
 	}
-	put(t, key, &index{all}, keep)
+	put(t, key, &all, keep)
 }
 
 func later(a, b time.Time) time.Time { return pick(a.After(b), a, b) }
@@ -166,7 +154,7 @@ func later(a, b time.Time) time.Time { return pick(a.After(b), a, b) }
 // listed gives all that is listed for people.
 func listed(t *Tx) (all []indexed) {
 	for n := range byte(spread) {
-		all = append(all, indexAt(t, nthKey(t.client, n))...)
+		all = append(all, valueOf[[]indexed](t, nthKey(t.client, n))...)
 	}
 	return all
 }

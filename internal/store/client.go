@@ -185,7 +185,7 @@ func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic //
 		case p.Agent == "":
 			c.Forgiven = t.Now
 		default:
-			put(t, askedKey(t.client, p.Agent), &times{}, t.Now.Add(askedWindow))
+			putTimes(t, askedKey(t.client, p.Agent), nil, askedWindow)
 		}
 		putClient(t)
 		tell(t, "pause")

@@ -60,21 +60,16 @@ func (c *clock) follow() {
 	c.newest, c.at, c.lowest = c.lowest, time.Now(), time.Time{}
 }
 
-// timeOf is the document that keeps the time, for those that come later.
-type timeOf struct {
-	At time.Time `json:"at"`
-}
-
+// timeKey is the document that keeps the time, for those that come later.
 var timeKey = keyOf("", "time")
 
 // noteTime keeps the time, and finds out whether it was later before.
 func (e *engine) noteTime(t *Tx) {
 	newest, _ := e.clock.latest()
-	if kept := get[timeOf](t, timeKey); kept != nil {
-		e.clock.check(kept.At)
-		newest = later(newest, kept.At)
-	}
-	put(t, timeKey, &timeOf{newest}, time.Time{})
+	kept := valueOf[time.Time](t, timeKey)
+	e.clock.check(kept)
+	kept = later(newest, kept)
+	put(t, timeKey, &kept, time.Time{})
 }
 
 // keepTime keeps the time each second.
@@ -120,7 +115,7 @@ func (e *engine) newEra(ctx context.Context) error {
 			return err
 		}
 	}
-	err := e.attempt(ctx, "", func(t *Tx) { put(t, timeKey, &timeOf{lowest}, time.Time{}) })
+	err := e.attempt(ctx, "", func(t *Tx) { put(t, timeKey, &lowest, time.Time{}) })
 	if err == nil {
 		e.clock.follow()
 	}

@@ -109,7 +109,7 @@ const (
 	mostLines    = 5
 	mostStarted  = 64
 	keepStarted  = 24 * time.Hour
-	mostGrants   = 64
+	mostGrants   = 200
 	keepLong     = 365 * 24 * time.Hour
 	rewriteAfter = 30 * 24 * time.Hour
 	lostCause    = "The store has lost what it knew"

@@ -12,22 +12,14 @@ import (
 
 func nameKey(kind, name string) string { return keyOf("", named, "/", hashOf(kind+" "+name)) }
 
-// times is when a thing happened, in Unix milliseconds.
-type times struct {
-	At []int64 `json:"at,omitzero"`
-}
-
 // mostTimes is more than anything is counted to.
 const mostTimes = 1100
 
-// happened is when a thing happened within a window before now. What is yet to come happened before the clock was set
-// back: from now on it counts as what happens now.
+// happened is when a thing happened within a window before now, in Unix milliseconds. What is yet to come happened before
+// the clock was set back: from now on it counts as what happens now.
 func happened(t *Tx, key string, window time.Duration) (at []int64) {
-	found, isAhead := get[times](t, key), false
-	if found == nil {
-		return nil
-	}
-	for _, one := range found.At {
+	isAhead := false
+	for _, one := range valueOf[[]int64](t, key) {
 		if one > t.Now.Add(slack).UnixMilli() {
 			one, isAhead = t.Now.UnixMilli(), true
 		}
@@ -36,14 +28,14 @@ func happened(t *Tx, key string, window time.Duration) (at []int64) {
 		}
 	}
 	if isAhead {
-		put(t, key, &times{at}, t.Now.Add(window))
+		putTimes(t, key, at, window)
 	}
 	return at
 }
 
-// happens adds to what happened.
-func happens(t *Tx, key string, window time.Duration, at []int64) {
-	put(t, key, &times{last(append(slices.Clip(at), t.Now.UnixMilli()), mostTimes)}, t.Now.Add(window))
+func putTimes(t *Tx, key string, at []int64, window time.Duration) {
+	at = last(slices.Clone(at), mostTimes)
+	put(t, key, &at, t.Now.Add(window))
 }
 
 // Count is how often a thing has happened within a window; add counts one more.
@@ -51,10 +43,11 @@ func (s *Store) Count(ctx context.Context, name string, window time.Duration, ad
 	key := nameKey("count", name)
 	err = s.change(ctx, "", func(t *Tx) {
 		at := happened(t, key, window)
-		if n = len(at); add {
-			n++
-			happens(t, key, window, at)
+		if add {
+			at = append(at, t.Now.UnixMilli())
+			putTimes(t, key, at, window)
 		}
+		n = len(at)
 	})
 	return n, err
 }
@@ -73,12 +66,13 @@ func (t *Tx) Prompted(agent string, most int) (ok bool) {
 	at = slices.DeleteFunc(at, func(one int64) bool { return one <= t.doc.Forgiven.UnixMilli() })
 	switch n := len(at); {
 	case most < 0:
-		put(t, key, &times{at[:max(0, n-1)]}, t.Now.Add(askedWindow))
+		at = at[:max(0, n-1)]
 	case n >= most:
 		return false
 	default:
-		happens(t, key, askedWindow, at)
+		at = append(at, t.Now.UnixMilli())
 	}
+	putTimes(t, key, at, askedWindow)
 	return true
 }
 
@@ -101,23 +95,14 @@ func (s *Store) Lease(ctx context.Context, name, holder string, keep time.Durati
 	return has && err == nil, err
 }
 
-type text struct {
-	Data []byte `json:"data"`
-}
-
 // Keep keeps a small text under a name for good.
 func (s *Store) Keep(ctx context.Context, name string, data []byte) error {
-	kept := &text{slices.Clone(data)}
-	return s.change(ctx, "", func(t *Tx) { put(t, nameKey("text", name), kept, time.Time{}) })
+	data = slices.Clone(data)
+	return s.change(ctx, "", func(t *Tx) { put(t, nameKey("text", name), &data, time.Time{}) })
 }
 
 // Kept is what was kept last under a name; nil: nothing was.
 func (s *Store) Kept(ctx context.Context, name string) (data []byte, err error) {
-	err = s.change(ctx, "", func(t *Tx) {
-		found := get[text](t, nameKey("text", name))
-		if data = nil; found != nil {
-			data = found.Data
-		}
-	})
+	err = s.change(ctx, "", func(t *Tx) { data = valueOf[[]byte](t, nameKey("text", name)) })
 	return data, err
 }

@@ -76,6 +76,14 @@ func get[T any](t *Tx, key string) *T {
 	return value
 }
 
+// valueOf is what a document says, or the zero value.
+func valueOf[T any](t *Tx, key string) (value T) {
+	if found := get[T](t, key); found != nil {
+		value = *found
+	}
+	return value
+}
+
 // put says what a document is to say, and until when it is kept; zero: for good. The value is not to be changed after
 // it.
 func put(t *Tx, key string, value any, until time.Time) {

@@ -2,38 +2,17 @@ package store
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 )
 
-func alwaysKey(client, agent string) string {
-	return keyOf(client, "always/", hashOf(strings.ToLower(agent)))
+// Always names the conversation that keeps the grants of an agent that count in all of them. No call comes from it: a
+// session key has no control character.
+func Always(client, agent string) Name {
+	return Name{Client: client, Key: always + strings.ToLower(agent)}
 }
 
-// always are the grants of an agent that were given on the page for up to 30 days.
-type always struct {
-	Grants []Grant `json:"grants"`
-	Era    int64   `json:"era,omitzero"` // they count in the one in which they were put
-}
-
-// Always are the grants of an agent that count in all its conversations.
-func (t *Tx) Always(agent string) []Grant {
-	key := alwaysKey(t.client, agent)
-	found := get[always](t, key)
-	if found == nil || t.entry(key).known.lost || found.Era != t.doc.Era {
-		return nil
-	}
-	return holding(t, found.Grants)
-}
-
-// PutAlways replaces them.
-func (t *Tx) PutAlways(agent string, grants []Grant) {
-	until := longest(t, grants)
-	put(t, alwaysKey(t.client, agent), &always{slices.Clone(grants), t.doc.Era}, until.Add(time.Minute))
-	name := ofAgent + strings.ToLower(agent)
-	enlist(t, listKey(t.client, name), name, until)
-}
+const always = "\x01always "
 
 // holding leaves out the grants that are over, in a copy.
 func holding(t *Tx, grants []Grant) []Grant {
@@ -52,16 +31,13 @@ func longest(t *Tx, grants []Grant) time.Time {
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
 	return ofListed(ctx, s.engine, func(t *Tx, name string) (all []Given) {
-		in, grants := Name{Client: t.client}, []Grant(nil)
-		agent, isAlways := strings.CutPrefix(name, ofAgent)
-		if key, isKey := strings.CutPrefix(name, ofKey); isKey {
-			in.Key = key
-			grants = conversation(t, in, false).Grants
-		} else if isAlways {
-			grants = t.Always(agent)
+		key, isKey := strings.CutPrefix(name, ofKey)
+		if !isKey {
+			return nil
 		}
-		for i := range grants {
-			all = append(all, Given{Grant: grants[i], Conversation: in, Always: isAlways})
+		in, isAlways := Name{t.client, key}, strings.HasPrefix(key, always)
+		for _, g := range conversation(t, in, false).Grants {
+			all = append(all, Given{Grant: g, Conversation: pick(isAlways, Name{Client: t.client}, in), Always: isAlways})
 		}
 		return all
 	})

@@ -34,6 +34,7 @@ type Tx struct {
 	isVoid  bool      // nothing is written
 	publish string
 	failed  error
+	request struct{ id, key string } // the last that was asked for
 }
 
 // keyOf is the name of a client's document. What stands in the braces says where a Redis Cluster keeps it.
@@ -59,7 +60,7 @@ func hashOf(texts ...string) string {
 		text = append(text, one...)
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
+	return string(hex.AppendEncode(text[:0], sum[:16]))
 }
 
 // Update runs fn on the conversation as it is, and again on fresh data if another was first; then what an earlier run
@@ -197,7 +198,7 @@ func refKey(client, ref string) string { return keyOf(client, "ref/", ref) }
 // Find is the conversation with this short name.
 func (s *Store) Find(ctx context.Context, ref string) (Name, error) {
 	all, _, err := ofAll(ctx, s.engine, func(t *Tx) (all []Name) {
-		for _, one := range indexAt(t, refKey(t.client, strings.ToUpper(ref))) {
+		for _, one := range valueOf[[]indexed](t, refKey(t.client, strings.ToUpper(ref))) {
 			all = append(all, Name{t.client, one.Name})
 		}
 		return all
@@ -220,19 +221,24 @@ func tell(t *Tx, what string) {
 	}
 }
 
-func requestKey(client, id string) string { return keyOf(client, "req/", hashOf(id)) }
-
 // Request is what was decided about a request; nil: it was not met.
 func (t *Tx) Request(id string) *Request {
-	key := requestKey(t.client, id)
-	found := get[Request](t, key)
-	t.entry(key).once = true
+	found := get[Request](t, t.requestKey(id))
+	t.entry(t.requestKey(id)).once = true
 	return found
+}
+
+// requestKey remembers the last one: it is asked for again where the request is decided.
+func (t *Tx) requestKey(id string) string {
+	if t.request.id != id || id == "" {
+		t.request.id, t.request.key = id, keyOf(t.client, "req/", hashOf(id))
+	}
+	return t.request.key
 }
 
 // Decide remembers what was decided about a request, with this commit.
 func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
-	key := requestKey(t.client, r.ID)
+	key := t.requestKey(r.ID)
 	put(t, key, &r, t.Now.Add(r.Keep))
 	t.entry(key).once = !r.Waits
 	for _, c := range []*Conversation{t.convs[0], t.C} {
@@ -246,10 +252,7 @@ func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
 // Side is what questions of the conversation need beside it, to be changed and put back. Where it can't be read, Update
 // fails.
 func (t *Tx) Side() *Side {
-	found := get[Side](t, sideKey(t.C.Name))
-	if found == nil {
-		return &Side{}
-	}
+	found := valueOf[Side](t, sideKey(t.C.Name))
 	return &Side{slices.Clone(found.Said), slices.Clone(found.Brought)}
 }
 

@@ -123,17 +123,17 @@ func always(b *bench) {
 	one, two := b.store(), b.store()
 	put := func(s *store.Store, ids ...string) {
 		b.update(s, conv("a"), func(t *store.Tx) {
-			var all []store.Grant
+			all := t.Other(store.Always("laptop", "Main"))
+			all.EndGrants(func(*store.Grant) bool { return true })
 			for _, id := range ids {
-				all = append(all, store.Grant{ID: id, Agent: "Main", Until: t.Now.Add(time.Hour)})
+				all.Grant(store.Grant{ID: id, Agent: "Main", Until: t.Now.Add(time.Hour)})
 			}
-			t.PutAlways("Main", all)
 		})
 	}
 	have := func(s *store.Store, agent string) (ids string) {
 		b.update(s, conv("b"), func(t *store.Tx) {
 			ids = ""
-			for _, g := range t.Always(agent) {
+			for _, g := range t.Other(store.Always("laptop", agent)).Grants {
 				ids += g.ID
 			}
 		})
