@@ -90,12 +90,11 @@ func (j *judged) question() *approval.Ask {
 	if a.Hidden == 0 && !a.Holds {
 		a.Same, a.Goes = like.String(), like.Where()
 	}
-	switch {
-	case a.Same != "":
-		a.Always = "same " + like.In(c.Context.Directory)
-	default:
-		anywhere := protocol.Context{Directory: c.Context.Directory}
+	anywhere := protocol.Context{Directory: c.Context.Directory}
+	if a.Same == "" {
 		a.Always = "exact " + sum(&protocol.Call{Tool: c.Tool, Params: c.Params, Context: anywhere})
+	} else if in := like.In(anywhere.Directory); in != "" { // else it is like no other there
+		a.Always = "same " + in
 	}
 	return a
 }
@@ -206,9 +205,6 @@ func (j *judged) editor() approval.Editor {
 
 // edit goes on with the call as a person changed it. It returns why that can't pass.
 func (e *evaluation) edit() *denial {
-	if !e.call.Context.Edits || e.asked != "" {
-		return deny("edit", reasonFault)
-	}
 	e.asked = e.call.Digest()
 	e.become(e.ruling.Edited)
 	if subtle.ConstantTimeCompare([]byte(sum(e.call)), []byte(e.ruling.EditedDigest)) != 1 { // not what they saw

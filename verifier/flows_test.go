@@ -210,3 +210,22 @@ func TestTheOwnersNewBeginsAnew(t *testing.T) {
 	r.allow(call(t, "web_fetch", page, in("r4")))
 	r.asked("what the new one has read", act("r4"))
 }
+
+// What goes to too much to be compared is like no other call, so no always grant is for it and another such.
+func TestNoAlwaysGrantIsForWhatCanNotBeCompared(t *testing.T) {
+	var put []approval.Ask
+	r := newRig(t, func(o *verifier.Options) {
+		o.Desk = deskFunc(func(q *approval.Request) (approval.Ruling, error) {
+			put = append(put, q.Ask)
+			return approval.Ruling{}, nil
+		})
+	})
+	r.allow(call(t, "web_fetch", page, owner("m")))
+	for _, to := range []string{"bob", strings.Repeat("b", 900)} {
+		r.deny("a message", call(t, "message", `{"action":"send","target":"`+to+`","message":"hi"}`,
+			owner("m")+`,"directory":"/`+strings.Repeat("d", 200)+`"`))
+	}
+	if len(put) != 2 || !strings.HasPrefix(put[0].Always, "same {") || put[1].Same == "" || put[1].Always != "" {
+		t.Errorf("%+v", put)
+	}
+}

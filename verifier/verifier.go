@@ -29,11 +29,6 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// Recorder keeps the record: Append returns once the entry is written.
-type Recorder interface {
-	Append(e record.Entry) error
-}
-
 // Desk asks people, and knows what they have granted.
 type Desk interface {
 	// Granted finds a grant that covers a call now; nil: there is none.
@@ -70,7 +65,7 @@ type Terms struct {
 type Options struct {
 	Terms   func() *Terms // those in force now; what they hold is not changed any more
 	Store   *store.Store
-	Record  Recorder
+	Record  approval.Recorder
 	Desk    Desk
 	Visible func(*approval.Ask) bool // a card shows all of the call; what it doesn't show gets no lasting grant
 	// draws the graph of a turn, for policies that want it in the record; nil: none is drawn

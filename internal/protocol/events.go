@@ -31,16 +31,14 @@ func (e *Event) loop() any { return &e.Loop }
 
 func nothing(*Event) any { return new(struct{}) }
 
+// resetRequested says how a conversation is begun anew.
 type resetRequested struct {
-	Command command `json:"command" need:"always"`
+	Command string `json:"command" need:"always"`
 }
 
-// command is how a conversation is begun anew.
-type command string
-
-func (c *command) UnmarshalText(text []byte) error {
-	if *c = command(text); *c != "new" && *c != "reset" {
-		return must("be new or reset")
+func (q *resetRequested) check() error {
+	if q.Command != "new" && q.Command != "reset" {
+		return &wrong{"command", "must be new or reset"}
 	}
 	return nil
 }
