@@ -31,7 +31,7 @@ func (e *evaluation) askPeople(ctx context.Context) *denial {
 	}
 	waited := time.Since(e.began)
 	ruling, err := e.v.o.Desk.Ask(ctx, &approval.Request{
-		Ask: *e.ask, ID: e.call.RequestID, Hold: max(0, hold-waited), Waited: waited, Whole: e.call.Params,
+		Ask: *e.ask, ID: e.call.RequestID, Hold: max(0, hold-waited), Whole: e.call.Params,
 		Edit: e.editor(),
 	})
 	e.held, e.ruling = true, ruling

@@ -130,7 +130,6 @@ func (h *event) take(ctx context.Context) *denial {
 	if err == nil && h.Name == protocol.SessionEnd && !goesOn(h.Event) {
 		err = h.v.o.Desk.Abandon(ctx, approval.Ending{
 			Conversation: h.start.conversation, SessionKey: x.SessionKey, SessionID: x.SessionID,
-			Why: "the conversation was ended",
 		})
 	}
 	if a := h.Answered; err == nil && a.Ticket != "" {

@@ -130,11 +130,9 @@ func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error
 			out = misunderstood(c, an.person+", your answer is counted already. "+c.outcome(t.Now).Text)
 			return false
 		}
-		out = c.outcome(t.Now)
-		if c.State != Allowed {
-			return true
+		if out = c.outcome(t.Now); c.State == Allowed {
+			said += an.o.give(t, c)
 		}
-		said += an.o.give(t, c)
 		return true
 	})
 	switch {

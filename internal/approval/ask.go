@@ -18,12 +18,11 @@ import (
 
 // Request is a call that needs a person.
 type Request struct {
-	Ask    Ask
-	ID     string         // the request that waits
-	Hold   time.Duration  // how long the caller can wait
-	Waited time.Duration  // how long it has waited already
-	Whole  jsontext.Value // the params as they came, for approvers while the request is held; never stored
-	Edit   Editor         // judges the call with other params; nil: its runtime can't run others
+	Ask   Ask
+	ID    string         // the request that waits
+	Hold  time.Duration  // how long the caller can wait
+	Whole jsontext.Value // the params as they came, for approvers while the request is held; never stored
+	Edit  Editor         // judges the call with other params; nil: its runtime can't run others
 }
 
 // Ruling is what people said, or that they have not. The zero Ruling is no.
@@ -257,7 +256,7 @@ func (as *asking) deliver(ctx context.Context) bool {
 	if inbox {
 		return true
 	}
-	late := time.After(max(as.Hold, leastDelivery-as.Waited, leastDelivery/2))
+	late := time.After(max(as.Hold, leastDelivery))
 	for range names {
 		select {
 		case ok := <-sent:

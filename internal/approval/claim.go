@@ -187,13 +187,12 @@ func (d *Desk) AnsweredElsewhere(ctx context.Context, client, ticket string, why
 type Ending struct {
 	Conversation          store.Name
 	SessionKey, SessionID string
-	Why                   string // is shown to people
 }
 
 // Abandon takes back the cards of a session that has ended: its run is gone, so no call could use a yes. Yeses that
 // no call has used end as well. After any other end, such as a run that was aborted, a late yes is for the retry.
 func (d *Desk) Abandon(ctx context.Context, e Ending) error {
-	_, err := d.takeBack(ctx, e.Conversation, e.Why, func(c *Card) bool {
+	_, err := d.takeBack(ctx, e.Conversation, "the conversation was ended", func(c *Card) bool {
 		id := c.Ask.SessionID
 		return c.Ask.SessionKey == e.SessionKey && (id == e.SessionID || id == "" || e.SessionID == "")
 	}, nil)

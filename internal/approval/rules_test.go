@@ -269,8 +269,8 @@ func TestWhatALateYesIsFor(t *testing.T) {
 			})
 		}},
 		"the session has ended": {between: func(r *rig, card *approval.Card) {
-			if err := r.Abandon(r.Context(), approval.Ending{Conversation: talk, SessionKey: talk.Key, SessionID: "s",
-				Why: "it ended"}); err != nil {
+			if err := r.Abandon(r.Context(), approval.Ending{Conversation: talk, SessionKey: talk.Key,
+				SessionID: "s"}); err != nil {
 				r.Fatal(err)
 			}
 		}},
