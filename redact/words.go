@@ -46,7 +46,7 @@ func newWords(known []string) *words {
 
 // find shows f the words, in the order in which they start.
 func (w *words) find(s string, f *finder) {
-	three, slot := uint32(0), uint32(0)
+	var three, slot uint32
 	for i := range len(s) {
 		three, slot = next(three, s[i])
 		if w.begins[slot/64]&(1<<(slot%64)) != 0 && i > 1 {

@@ -7,7 +7,6 @@ package taint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -50,8 +49,10 @@ func Worse(a, b Level) Level { return max(a, b) }
 
 // ParseLevel reads a level's name.
 func ParseLevel(name string) (Level, error) {
-	if i := slices.Index(levelNames[:], name); i >= 0 {
-		return Level(i), nil
+	for l := System; l.Valid(); l++ {
+		if levelNames[l] == name {
+			return l, nil
+		}
 	}
 	return Untrusted, fmt.Errorf("unknown trust level %q: use one of %s", name, strings.Join(levelNames[:], ", "))
 }

@@ -2,7 +2,6 @@ package taint
 
 import (
 	"fmt"
-	"slices"
 )
 
 // Mode is what a level permits for a tool. Larger is stricter.
@@ -30,8 +29,10 @@ func Stricter(a, b Mode) Mode { return max(a, b) }
 
 // ParseMode reads a mode's name.
 func ParseMode(name string) (Mode, error) {
-	if i := slices.Index(modeNames[:], name); i >= 0 {
-		return Mode(i), nil
+	for m := Allow; m <= Restrict; m++ {
+		if modeNames[m] == name {
+			return m, nil
+		}
 	}
 	return Restrict, fmt.Errorf("unknown mode %q: use allow, confirm or restrict", name)
 }

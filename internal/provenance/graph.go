@@ -147,7 +147,7 @@ type builder struct {
 func (b *builder) add(e *record.Entry, p *record.Part) {
 	b.Sealed = p.What == record.PartEnded
 	b.Calls = b.Calls && p.What != record.PartContext && p.What != record.PartAsked
-	max := b.Summary.MaxTaint
+	worst := b.Summary.MaxTaint
 	switch p.What {
 	case "":
 		if e.Kind == record.KindDecision {
@@ -172,9 +172,9 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 	case record.PartReturned:
 		b.result(e, p)
 	case record.PartBlocked:
-		b.edge(b.node(PolicyDecision, max, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
+		b.edge(b.node(PolicyDecision, worst, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
 	case record.PartSaid:
-		b.edge(b.node(Output, max, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
+		b.edge(b.node(Output, worst, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
 	}
 }
 

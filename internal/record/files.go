@@ -166,24 +166,32 @@ func backward(path string) iter.Seq2[placed, error] {
 			return
 		}
 		for from := info.Size() / blockSize * blockSize; from >= 0; from -= blockSize {
-			var block []placed
-			for l, err := range lines(path, from) {
-				if _, bad := errors.AsType[*BadLine](err); err != nil && !bad {
-					yield(placed{}, err)
-					return
-				}
-				if err != nil || l.at >= from+blockSize {
-					break
-				}
-				block = append(block, placed{bytes.Clone(l.raw), l.at})
-			}
-			for _, l := range slices.Backward(block) {
+			all, err := block(path, from)
+			for _, l := range slices.Backward(all) {
 				if !yield(l, nil) {
 					return
 				}
 			}
+			if err != nil {
+				yield(placed{}, err)
+				return
+			}
 		}
 	}
+}
+
+// block gives the whole lines that begin in a block of a file.
+func block(path string, from int64) (all []placed, err error) {
+	for l, err := range lines(path, from) {
+		if _, bad := errors.AsType[*BadLine](err); err != nil && !bad {
+			return all, err
+		}
+		if err != nil || l.at >= from+blockSize {
+			break
+		}
+		all = append(all, placed{bytes.Clone(l.raw), l.at})
+	}
+	return all, nil
 }
 
 // entries decodes the lines that want likes, by their bytes; nil likes all. One that can't be decoded is a *[BadLine].

@@ -108,7 +108,7 @@ func (c *checker) line(raw []byte) error {
 			return c.here("is not the entry %d that the store has seen: it or a line before it was rewritten", l.Seq)
 		}
 	}
-	switch l.Kind { //nolint:exhaustive // the log's own kinds
+	switch l.Kind {
 	case KindBegin:
 	case KindRepair:
 		if c.Repairs++; l.Lost != nil {
