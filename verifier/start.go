@@ -90,12 +90,13 @@ func scheduled(t *store.Tx, c *protocol.Call, s *start) {
 		return
 	}
 	jobs := t.Other(store.Jobs(c.Client, c.Agent()))
-	if run := "run " + c.Context.RunID; !s.System {
-		if _, known := jobs.Started[run]; !known {
-			if !jobs.TakeStart(job, t.Now) {
+	if run, started := "run\n"+c.Agent()+"\n"+c.Context.RunID, "job\n"+c.Agent()+"\n"+job; !s.System {
+		if !t.Noted(run) {
+			if !t.Noted(started) {
 				return
 			}
-			jobs.Start(run, t.Now)
+			t.Note(started, false) // a start is good for one run
+			t.Note(run, true)
 		}
 		s.Initiator = policy.Initiator{Level: taint.Owner, System: true, Why: "the runtime's scheduler started the run"}
 		s.birth = taint.Owner
@@ -170,11 +171,9 @@ func jobChanged(t *store.Tx, e *protocol.Event) {
 	}
 	agent := e.Call.Agent()
 	jobs := t.Other(store.Jobs(e.Call.Client, agent))
-	if jobs.TakeStart(id, t.Now); job.Action != "started" {
+	// One whose text comes from outside starts nothing of the owner's.
+	if t.Note("job\n"+agent+"\n"+id, job.Action == "started" && !job.Outside); job.Action != "started" {
 		return
-	}
-	if !job.Outside { // one whose text comes from outside starts nothing of the owner's
-		jobs.Start(id, t.Now)
 	}
 	if job.Target == "isolated" {
 		return

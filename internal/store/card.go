@@ -16,36 +16,36 @@ import (
 // keepCard is how long a card is kept after its end, so that a late answer is told what became of it.
 const keepCard = 10 * time.Minute
 
-// codeKey is where the card with a code is: whoever can read the store can't tell the code from it.
-func codeKey(t *Tx, code string) string {
+// cardKey is where the card with a code is: whoever can read the store can't tell the code from it.
+func cardKey(t *Tx, code string) string {
 	return keyOf(t.client, "card/", t.engine.o.Key.Seal("card", code))
 }
-
-func cardKey(t *Tx, id string) string { return codeKey(t, codes.Code(t.engine.o.Key, id)) }
 
 // Card is a card of the client's; ErrGone: there is none, or it no longer counts. Put it back to change it: what it
 // points to is not to be written to.
 func (t *Tx) Card(id string) (*Card, error) {
-	c, err := cardAt(t, cardKey(t, id))
-	if err == nil && c.ID != id {
-		return nil, ErrGone
+	for _, c := range withCode(t, codes.Code(t.engine.o.Key, id)) {
+		if c.ID == id {
+			return c, nil
+		}
 	}
-	return c, err
+	return nil, ErrGone
 }
 
-func cardAt(t *Tx, key string) (*Card, error) {
-	c := get[Card](t, key)
-	if c == nil || c.Era != t.doc.Era || t.entry(key).known.lost {
-		return nil, ErrGone
+// withCode is the card with this code, if there is one that counts.
+func withCode(t *Tx, code string) []*Card {
+	key := cardKey(t, code)
+	c := valueOf[Card](t, key)
+	if c.ID == "" || c.Era != t.doc.Era || t.entry(key).known.lost {
+		return nil
 	}
-	card := *c
-	return &card, nil
+	return []*Card{&c}
 }
 
 // PutCard writes a card, lists it where people look as long as it is not closed, and in its conversation until its
 // Until. Watchers hear "card <id>" of one that is closed. It stays closed. ErrTaken: another card has its code.
 func (t *Tx) PutCard(c *Card) error {
-	key := cardKey(t, c.ID)
+	key := cardKey(t, codes.Code(t.engine.o.Key, c.ID))
 	was := get[Card](t, key)
 	card := *c
 	card.Era, card.Data = t.doc.Era, slices.Clone(c.Data)
@@ -70,15 +70,13 @@ func (t *Tx) PutCard(c *Card) error {
 	if c.Until.After(t.Now) {
 		conv.Open = append(conv.Open, OpenCard{ID: c.ID, Digest: c.Digest, Until: c.Until, Closed: card.Closed})
 	}
-	enlist(t, listKey(t.client, ofCard+c.ID), ofCard+c.ID, pick(card.Closed, time.Time{}, c.Until))
+	list(t, ofCard+c.ID, pick(card.Closed, time.Time{}, c.Until))
 	return nil
 }
 
 // Card is the card with this code, and the time; ErrGone: there is none.
 func (s *Store) Card(ctx context.Context, code string) (*Card, time.Time, error) {
-	cards, now, err := ofAll(ctx, s.engine, func(t *Tx) []*Card {
-		return counting(cardAt(t, codeKey(t, strings.ToLower(code))))
-	})
+	cards, now, err := ofAll(ctx, s.engine, func(t *Tx) []*Card { return withCode(t, strings.ToLower(code)) })
 	if err == nil && len(cards) == 0 {
 		err = ErrGone
 	}
@@ -88,13 +86,11 @@ func (s *Store) Card(ctx context.Context, code string) (*Card, time.Time, error)
 	return cards[0], now, nil
 }
 
-func counting(c *Card, err error) []*Card { return pick(err == nil, []*Card{c}, nil) }
-
 // Cards are those of all clients that wait, oldest first, and the time.
 func (s *Store) Cards(ctx context.Context) ([]*Card, time.Time, error) {
 	all, now, err := ofListed(ctx, s.engine, func(t *Tx, name string) []*Card {
 		if id, isCard := strings.CutPrefix(name, ofCard); isCard {
-			return counting(t.Card(id))
+			return withCode(t, codes.Code(t.engine.o.Key, id))
 		}
 		return nil
 	})
@@ -129,9 +125,12 @@ const (
 	spread = 64
 )
 
-func listKey(client, name string) string { return nthKey(client, sha256.Sum256([]byte(name))[0]) }
+func listKey(client string, n byte) string { return keyOf(client, fmt.Sprintf("list/%02x", n%spread)) }
 
-func nthKey(client string, n byte) string { return keyOf(client, fmt.Sprintf("list/%02x", n%spread)) }
+// list puts a name where people look.
+func list(t *Tx, name string, until time.Time) {
+	enlist(t, listKey(t.client, sha256.Sum256([]byte(name))[0]), name, until)
+}
 
 // enlist puts a name into an index, in the place of what it was there; out of it where its time is over. What nobody
 // has put anew stays listed for a while after that: someone has to tell people that it is over.
@@ -154,7 +153,7 @@ func later(a, b time.Time) time.Time { return pick(a.After(b), a, b) }
 // listed gives all that is listed for people.
 func listed(t *Tx) (all []indexed) {
 	for n := range byte(spread) {
-		all = append(all, valueOf[[]indexed](t, nthKey(t.client, n))...)
+		all = append(all, valueOf[[]indexed](t, listKey(t.client, n))...)
 	}
 	return all
 }

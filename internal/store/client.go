@@ -25,11 +25,6 @@ type clientDoc struct {
 
 const mostEpochs = 16
 
-// isLoss reports whether a machine that remembers another epoch has lost what it knew, and nobody has noted that yet.
-func (c *clientDoc) isLoss(here string) bool {
-	return here != "" && c.Epoch != here && !slices.Contains(c.Was, here)
-}
-
 // merge takes over what others have written since into a document that is older than this one: no pause may get lost.
 func (c *clientDoc) merge(older []byte) {
 	var there clientDoc
@@ -67,7 +62,8 @@ func enter(t *Tx, client string) {
 	if found != nil {
 		*c = *found
 	}
-	isGone, isOther := k.version == "", k.version != "" && c.isLoss(here.Epoch)
+	isGone := k.version == ""
+	isOther := !isGone && here.Epoch != "" && here.Epoch != c.Epoch && !slices.Contains(c.Was, here.Epoch)
 	switch {
 	case found == nil && here.Epoch == "":
 		c.Epoch, c.Pauses = rand.Text(), pausesElsewhere(t)

@@ -40,17 +40,16 @@ type Conversation struct {
 	Called bool                   `json:"called,omitzero"` // a call was decided here
 	Reset  time.Time              `json:"reset,omitzero"`  // when its owner last reset it
 	// by session id ("" for all): what was read that holds secrets
-	Secrets map[string]string    `json:"secrets,omitzero"`
-	Caution []string             `json:"caution,omitzero"` // tools whose results need caution
-	Footer  map[string][]string  `json:"footer,omitzero"`  // by run: lines below the agent's next message
-	Grants  []Grant              `json:"grants,omitzero"`  // those that hold
-	Open    []OpenCard           `json:"open,omitzero"`    // cards that wait
-	Fresh   Fresh                `json:"fresh,omitzero"`   // what the owner's /new needs
-	Started map[string]time.Time `json:"started,omitzero"` // of an agent's jobs: which were reported started
-	Order   []string             `json:"order,omitzero"`   // the session ids, in the order in which they came
-	Epoch   string               `json:"epoch,omitzero"`   // of the store in which it was written
-	Era     int64                `json:"era,omitzero"`     // in another one no card and no grant of it counts
-	Written time.Time            `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
+	Secrets map[string]string   `json:"secrets,omitzero"`
+	Caution []string            `json:"caution,omitzero"` // tools whose results need caution
+	Footer  map[string][]string `json:"footer,omitzero"`  // by run: lines below the agent's next message
+	Grants  []Grant             `json:"grants,omitzero"`  // those that hold
+	Open    []OpenCard          `json:"open,omitzero"`    // cards that wait
+	Fresh   Fresh               `json:"fresh,omitzero"`   // what the owner's /new needs
+	Order   []string            `json:"order,omitzero"`   // the session ids, in the order in which they came
+	Epoch   string              `json:"epoch,omitzero"`   // of the store in which it was written
+	Era     int64               `json:"era,omitzero"`     // in another one no card and no grant of it counts
+	Written time.Time           `json:"written,omitzero"` // roughly: one in use is written again, so that it is kept
 
 	key     string // of its document
 	lost    bool   // what was known of it is gone
@@ -107,8 +106,6 @@ const (
 	mostCaution  = 8
 	mostFooters  = 8
 	mostLines    = 5
-	mostStarted  = 64
-	keepStarted  = 24 * time.Hour
 	mostGrants   = 200
 	keepLong     = 365 * 24 * time.Hour
 	rewriteAfter = 30 * 24 * time.Hour
@@ -123,8 +120,8 @@ func (c *Conversation) Changed() {
 		return
 	}
 	c.changed = true
-	c.Levels, c.Secrets, c.Footer = maps.Clone(c.Levels), maps.Clone(c.Secrets), maps.Clone(c.Footer)
-	c.Started, c.Fresh.Runs = maps.Clone(c.Started), maps.Clone(c.Fresh.Runs)
+	c.Levels, c.Secrets = maps.Clone(c.Levels), maps.Clone(c.Secrets)
+	c.Footer, c.Fresh.Runs = maps.Clone(c.Footer), maps.Clone(c.Fresh.Runs)
 	c.Causes, c.Caution, c.Order = slices.Clone(c.Causes), slices.Clone(c.Caution), slices.Clone(c.Order)
 	c.Grants, c.Open, c.Fresh.Owners = slices.Clone(c.Grants), slices.Clone(c.Open), slices.Clone(c.Fresh.Owners)
 }
@@ -158,29 +155,20 @@ func (c *Conversation) Raise(session string, level taint.Level, what string, now
 	if c.Met(session) && c.Levels[session] >= level {
 		return
 	}
+	c.Changed()
 	if level > taint.Worse(c.Levels[""], c.Levels[session]) {
-		c.Changed()
 		c.Causes = last(append(c.Causes, Cause{Level: level, What: what, At: now, Session: session}), mostCauses)
 	}
-	c.meet(session)
-	c.Levels[session] = taint.Worse(c.Levels[session], level)
-}
-
-// meet makes room for a session id.
-func (c *Conversation) meet(session string) {
-	c.Changed()
+	if !c.Met(session) {
+		c.Order = append(c.Order, session)
+	}
+	for ; len(c.Order) > MostSessions; c.Order = c.Order[1:] {
+		delete(c.Levels, c.Order[0])
+	}
 	if c.Levels == nil {
 		c.Levels = map[string]taint.Level{}
 	}
-	if c.Met(session) {
-		return
-	}
-	c.Levels[session] = taint.System
-	c.Order = append(c.Order, session)
-	for len(c.Order) > MostSessions {
-		delete(c.Levels, c.Order[0])
-		c.Order = c.Order[1:]
-	}
+	c.Levels[session] = taint.Worse(c.Levels[session], level)
 }
 
 // Cause is what made a session id as bad as it is; nil: not known.
@@ -248,28 +236,6 @@ func (c *Conversation) TakeFooter(run string) []string {
 	return lines
 }
 
-// Start notes that a job was reported started. TakeStart reports whether it was, and forgets it: a start is good for
-// one run.
-func (c *Conversation) Start(job string, now time.Time) {
-	c.Changed()
-	maps.DeleteFunc(c.Started, func(_ string, at time.Time) bool { return now.Sub(at) > keepStarted })
-	if c.Started == nil || len(c.Started) >= mostStarted {
-		c.Started = map[string]time.Time{} // who reports so many is not believed about those of before
-	}
-	c.Started[job] = now
-}
-
-// TakeStart is described with Start.
-func (c *Conversation) TakeStart(job string, now time.Time) bool {
-	at, started := c.Started[job]
-	if !started {
-		return false
-	}
-	c.Changed()
-	delete(c.Started, job)
-	return now.Sub(at) <= keepStarted
-}
-
 // Grant adds a grant.
 func (c *Conversation) Grant(g Grant) { //nolint:gocritic // it is kept
 	c.Changed()
@@ -277,15 +243,12 @@ func (c *Conversation) Grant(g Grant) { //nolint:gocritic // it is kept
 	c.Grants = last(append(c.Grants, g), mostGrants)
 }
 
-// EndGrants ends the grants of which over says so, and says how many there were.
-func (c *Conversation) EndGrants(over func(*Grant) bool) int {
-	keep := slices.DeleteFunc(slices.Clone(c.Grants), func(g Grant) bool { return over(&g) })
-	ended := len(c.Grants) - len(keep)
-	if ended > 0 {
+// EndGrants ends the grants of which over says so.
+func (c *Conversation) EndGrants(over func(*Grant) bool) {
+	if keep := those(c.Grants, func(g *Grant) bool { return !over(g) }); len(keep) < len(c.Grants) {
 		c.Changed()
 		c.Grants, c.granted = keep, true
 	}
-	return ended
 }
 
 // Forget is the owner's reset: what was read no longer counts, and grants end. The session ids stay known.

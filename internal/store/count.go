@@ -76,6 +76,20 @@ func (t *Tx) Prompted(agent string, most int) (ok bool) {
 	return true
 }
 
+const noteWindow = 24 * time.Hour
+
+func noteKey(client, what string) string { return keyOf(client, named, "/", hashOf("note "+what)) }
+
+// Noted reports whether something of the client was noted within a day, and is not over.
+func (t *Tx) Noted(what string) bool {
+	return len(happened(t, noteKey(t.client, what), noteWindow)) > 0
+}
+
+// Note notes something of the client, or that it is over.
+func (t *Tx) Note(what string, on bool) {
+	putTimes(t, noteKey(t.client, what), pick(on, []int64{t.Now.UnixMilli()}, nil), noteWindow)
+}
+
 type lease struct {
 	Holder string    `json:"holder"`
 	Until  time.Time `json:"until"`

@@ -14,20 +14,6 @@ func Always(client, agent string) Name {
 
 const always = "\x01always "
 
-// holding leaves out the grants that are over, in a copy.
-func holding(t *Tx, grants []Grant) []Grant {
-	return those(grants, func(g *Grant) bool { return g.Until.After(t.Now) })
-}
-
-// longest is until when the last of some grants holds.
-func longest(t *Tx, grants []Grant) time.Time {
-	until := t.Now
-	for i := range grants {
-		until = later(until, grants[i].Until)
-	}
-	return until
-}
-
 // Grants are all that hold, with their conversations, and the time.
 func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
 	return ofListed(ctx, s.engine, func(t *Tx, name string) (all []Given) {

@@ -107,7 +107,7 @@ func conversation(t *Tx, n Name, there bool) *Conversation {
 	if c.Name, c.key = n, key; c.Era != t.doc.Era {
 		c.Grants, c.Open = nil, nil
 	}
-	c.Grants = holding(t, c.Grants)
+	c.Grants = those(c.Grants, func(g *Grant) bool { return g.Until.After(t.Now) })
 	c.Open = those(c.Open, func(o *OpenCard) bool { return o.Until.After(t.Now) })
 	if t.convs = append(t.convs, c); n.Client != t.client {
 		t.fail(errors.New("store: a conversation of another client"))
@@ -187,8 +187,12 @@ func finish(t *Tx) {
 		if t.entry(c.key).known.version == "" || old {
 			enlist(t, refKey(t.client, c.Ref()), c.Key, t.Now.Add(keepLong))
 		}
-		if name := ofKey + c.Key; c.granted {
-			enlist(t, listKey(t.client, name), name, longest(t, c.Grants))
+		if c.granted {
+			until := t.Now
+			for i := range c.Grants {
+				until = later(until, c.Grants[i].Until)
+			}
+			list(t, ofKey+c.Key, until)
 		}
 	}
 }
@@ -252,11 +256,9 @@ func (t *Tx) Decide(r Request) { //nolint:gocritic // one of its kind
 // Side is what questions of the conversation need beside it, to be changed and put back. Where it can't be read, Update
 // fails.
 func (t *Tx) Side() *Side {
-	found := valueOf[Side](t, sideKey(t.C.Name))
+	found := valueOf[Side](t, keyOf(t.client, "side/", t.C.Hash()))
 	return &Side{slices.Clone(found.Said), slices.Clone(found.Brought)}
 }
 
 // PutSide replaces it.
-func (t *Tx) PutSide(s *Side) { put(t, sideKey(t.C.Name), s, t.Now.Add(keepLong)) }
-
-func sideKey(n Name) string { return keyOf(n.Client, "side/", n.Hash()) }
+func (t *Tx) PutSide(s *Side) { put(t, keyOf(t.client, "side/", t.C.Hash()), s, t.Now.Add(keepLong)) }

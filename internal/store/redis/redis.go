@@ -130,17 +130,13 @@ func refuseEviction(ctx context.Context, node goredis.Cmdable) error {
 		"redis-cli config set maxmemory-policy noeviction", ErrEviction, limit, policy)
 }
 
-// quiet is after how much silence a subscription is pinged.
-const quiet = 5 * time.Second
-
 // Watch implements store.Backend. Whatever breaks its subscription, go-redis subscribes again; what was published
 // meanwhile is missed.
 func (b *Backend) Watch(ctx context.Context, heard func(what string)) error {
 	sub := b.client.Subscribe(ctx, channel)
-	messages := sub.Channel(goredis.WithChannelHealthCheckInterval(quiet))
 	for {
 		select {
-		case m, open := <-messages:
+		case m, open := <-sub.Channel(): // which pings it after 3 s of silence
 			if !open {
 				return goredis.ErrClosed
 			}

@@ -60,6 +60,7 @@ type Backend struct {
 	now  func() time.Time
 	db   *sql.DB
 	*store.Batch
+	close    sync.Once
 	closed   chan struct{}
 	watching sync.Map // *func(what string)
 
@@ -74,24 +75,22 @@ func Open(ctx context.Context, path string, now func() time.Time) (*Backend, err
 		b.now = time.Now
 	}
 	b.Batch = store.NewBatch(1, b.commit)
-	if err := b.start(ctx, path); err != nil {
-		if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
-			err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own",
-				ErrInUse, path)
-		}
-		return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
+	err := b.start(ctx, path)
+	if err == nil {
+		return b, nil
 	}
-	return b, nil
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_BUSY {
+		err = fmt.Errorf("%w: %s\nhint: stop the other verifier, or give this one a state directory of its own",
+			ErrInUse, path)
+	}
+	return nil, errors.Join(fmt.Errorf("store/sqlite: open %s: %w", path, err), b.Close())
 }
 
 func (b *Backend) start(ctx context.Context, path string) (err error) {
 	if b.path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	if err := private(b.path); err != nil {
-		return err
-	}
-	if b.file, err = os.Stat(b.path); err != nil {
+	if b.file, err = private(b.path); err != nil {
 		return err
 	}
 	b.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: b.path, RawQuery: how}).String())
@@ -116,30 +115,29 @@ func (b *Backend) start(ctx context.Context, path string) (err error) {
 }
 
 // private makes the file before SQLite does, which would let the umask decide, and refuses one that others can read.
-func private(path string) error {
+func private(path string) (os.FileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(f.Close(), store.Private(path, path+"-wal"))
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close(), store.Private(path, path+"-wal"))
 }
 
-// prepare makes the table of a new database, wholly or not at all. One with tables and no version was made from a dump:
-// taken for a new one, its levels would be forgotten.
+// prepare takes the lock, once and for all, and makes the table of a new database. One with a table and no version was
+// made from a dump: taken for a new one, its levels would be forgotten.
 func (b *Backend) prepare(ctx context.Context) error {
-	tx, err := b.db.BeginTx(ctx, nil) // the lock, once and for all
+	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // it is undone, or was committed
 	var version, tables int
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
+	const query = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+	if err := tx.QueryRowContext(ctx, query).Scan(&version, &tables); err != nil {
 		return err
 	}
 	switch {
@@ -173,18 +171,15 @@ func (b *Backend) Ready(context.Context) error {
 }
 
 // Close ends the backend once all that wait are answered.
-func (b *Backend) Close() error {
-	b.Batch.Close()
-	select {
-	case <-b.closed:
-		return nil
-	default:
+func (b *Backend) Close() (err error) {
+	b.close.Do(func() {
+		b.Batch.Close()
 		close(b.closed)
-	}
-	if b.db == nil {
-		return nil
-	}
-	return b.db.Close()
+		if b.db != nil {
+			err = b.db.Close()
+		}
+	})
+	return err
 }
 
 // commit does commits in one transaction, and each by itself where that fails.

@@ -107,7 +107,8 @@ func grants(b *bench) {
 	grant(two, conv("a"), "g2", "", time.Hour)
 	b.is("all", all(), "a:g1 a:g2")
 	b.update(two, conv("a"), func(t *store.Tx) {
-		b.is("ended with the run", t.C.EndGrants(func(g *store.Grant) bool { return g.Run == "run" }), 1)
+		t.C.EndGrants(func(g *store.Grant) bool { return g.Run == "run" })
+		b.is("not ended with the run", len(t.C.Grants), 1)
 	})
 	b.is("all", all(), "a:g2")
 	b.SetClock(2 * time.Hour)
@@ -222,6 +223,15 @@ func counts(b *bench) {
 	b.SetClock(2 * time.Minute)
 	b.is("over", lease(two, "y"), true)
 	b.is("the window is over", count(two, false), 0)
+	noted := func(s *store.Store) (is bool) {
+		b.update(s, conv("a"), func(t *store.Tx) { is = t.Noted("job") })
+		return is
+	}
+	b.is("noted", noted(one), false)
+	b.update(one, conv("a"), func(t *store.Tx) { t.Note("job", true) })
+	b.is("noted", noted(two) && noted(one), true)
+	b.update(two, conv("b"), func(t *store.Tx) { t.Note("job", false) })
+	b.is("noted", noted(one) || noted(two), false)
 	none, err := one.Kept(b.ctx, "head")
 	b.must(err)
 	b.is("no text", len(none), 0)
