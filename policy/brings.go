@@ -245,21 +245,27 @@ type Reach struct {
 // reacher is how a tool names other sessions.
 type reacher struct {
 	sends, reads bool
-	own          bool   // naming none means the call's own session
-	vague        string // what names a session in a way taint can't follow
+	own          bool // naming none means the call's own session
 	params       []string
 }
 
 // A send may be answered, and the answer is read: both ways.
 var reachers = map[string]*reacher{
-	"sessions_send":      {true, true, false, "label", strings.Fields("sessionKey session target key")},
-	"conversations_send": {true, false, true, "", []string{"sessionKey"}},
-	"conversations_turn": {true, true, true, "", []string{"sessionKey"}},
-	"sessions_history":   {false, true, false, "label", strings.Fields("sessionKey session key")},
-	"sessions_search":    {false, true, false, "", []string{"sessionKey"}},
-	"transcripts":        {false, true, false, "", []string{"sessionKey"}},
-	"session_status":     {false, true, true, "", []string{"sessionKey"}},
+	"sessions_send":      {true, true, false, strings.Fields("sessionKey session target key")},
+	"conversations_send": {true, false, true, []string{"sessionKey"}},
+	"conversations_turn": {true, true, true, []string{"sessionKey"}},
+	"sessions_history":   {false, true, false, strings.Fields("sessionKey session key")},
+	"sessions_search":    {false, true, false, []string{"sessionKey"}},
+	"transcripts":        {false, true, false, []string{"sessionKey"}},
+	"session_status":     {false, true, true, []string{"sessionKey"}},
 }
+
+var (
+	// quiet are the only actions of automations after which nothing runs that would not have run before.
+	quiet = setOfWords("list status get remove")
+	// messageParams let a list of sessions have what was said in them, which may be anyone's text.
+	messageParams = setOfWords("messagelimit includelastmessage includederivedtitles")
+)
 
 func (s *said) reach() (out Reach) {
 	switch r := reachers[s.Tool]; {
@@ -271,12 +277,19 @@ func (s *said) reach() (out Reach) {
 		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
 			out.Reads = []string{s.Context.SessionKey}
 		}
-	case s.Tool == "sessions_list": // with what was said in them, which may be anyone's text
+	case s.Tool == "sessions_list":
 		out.BlindRead = slices.ContainsFunc(s.args, func(a argument) bool {
 			return messageParams[a.name] && a.value != "0" && a.value != "false"
 		})
 	case r != nil:
-		keys, blind := r.keys(s)
+		var named []string
+		for _, p := range r.params {
+			if v := s.top(p); v != "" && !(r.own && v == "current") {
+				named = append(named, v)
+			}
+		}
+		keys, blind := s.sessions(named, []string{cmp.Or(s.top("agentId"), s.Agent())})
+		blind = blind || named == nil && !r.own || s.top("label") != "" // a label is one that taint can't follow
 		if r.sends {
 			out.Sends, out.BlindSend = keys, blind
 		}
@@ -287,78 +300,52 @@ func (s *said) reach() (out Reach) {
 	return out
 }
 
-var messageParams = setOfWords("messagelimit includelastmessage includederivedtitles")
-
-// quiet are the only actions of automations after which nothing runs that would not have run before.
-var quiet = setOfWords("list status get remove")
-
-// keys are the other sessions that a call names; blind means that it also, or only, means one without its key.
-func (r *reacher) keys(s *said) (keys []string, blind bool) {
-	named := false
-	agent := cmp.Or(s.top("agentId"), s.Agent())
-	for _, p := range r.params {
-		v := strings.TrimSpace(s.top(p))
-		if v == "" || r.own && v == "current" {
-			continue
-		}
-		named = true
-		forms, ok := sessionKeys(v, agent)
-		blind = blind || !ok
-		if !slices.Contains(forms, s.Context.SessionKey) {
-			keys = append(keys, forms...)
-		}
-	}
-	return keys, blind || !named && !r.own || r.vague != "" && s.top(r.vague) != ""
-}
-
-// sessionKeys are the keys that a session which a call names may have: the one it names, and that with the agent in
-// front where it was left out. A label or a session id is no key, and what could be mistaken for another key is none
-// that taint could follow.
-func sessionKeys(v, agent string) ([]string, bool) {
-	v, agent = protocol.CanonicalKey(v), protocol.CanonicalKey(agent)
-	colon := strings.Contains(v, ":") || v == "global"
-	switch {
-	case len(v) > protocol.MaxText || protocol.OddKey(v) || protocol.OddKey(agent):
-	case strings.HasPrefix(v, "agent:") && strings.Count(v, ":") >= 2, colon && agent == "":
-		return []string{v}, true
-	case v == "main" && agent != "":
-		return []string{"agent:" + agent + ":main"}, true
-	case colon:
-		return []string{v, "agent:" + agent + ":" + v}, true
-	}
-	return nil, false
-}
-
 // scheduledInto are the sessions that an automation, or a wake-up, puts a text into. A run of its own starts at the
 // agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
-// message, and nothing tells it apart then. blind means that a session is named in a way taint can't follow.
+// message, and nothing tells it apart then.
 func (s *said) scheduledInto() (keys []string, blind bool) {
 	agents, named, events := []string{s.Agent()}, []string(nil), false
 	for i := range s.args {
-		value := s.args[i].value
+		value, name := s.args[i].value, s.args[i].name
 		key, session := strings.CutPrefix(value, "session:")
-		switch s.args[i].name {
-		case "agentid", "agent":
-			agents = append(agents, strings.ToLower(strings.TrimSpace(value)))
-		case "sessiontarget":
-			events = events || value == "main"
-		case "kind", "action":
-			events = events || value == "systemEvent" || value == "wake"
-		}
-		if name := s.args[i].name; name == "sessionkey" || name == "sessiontarget" && session {
+		if name == "sessionkey" || name == "sessiontarget" && session {
 			named = append(named, key)
 		}
+		if name == "agentid" || name == "agent" {
+			agents = append(agents, value)
+		}
+		events = events || name == "sessiontarget" && value == "main" ||
+			(name == "kind" || name == "action") && (value == "systemEvent" || value == "wake")
 	}
+	if events {
+		named = append([]string{"main"}, named...)
+	}
+	return s.sessions(named, agents)
+}
+
+// sessions are the keys that the sessions which a call names may have, other than its own: the key that it names, and
+// that with the agent in front where it was left out. A label or a session id is no key, and what could be mistaken for
+// another key is none that taint could follow: then it is blind.
+func (s *said) sessions(named, agents []string) (keys []string, blind bool) {
 	for _, agent := range agents {
-		all := named
-		if events {
-			all = append(slices.Clip(named), "main")
-		}
-		for _, key := range all {
-			forms, ok := sessionKeys(strings.TrimSpace(key), agent)
-			keys, blind = append(keys, forms...), blind || !ok
+		agent = protocol.CanonicalKey(strings.TrimSpace(agent))
+		for _, v := range named {
+			v = protocol.CanonicalKey(strings.TrimSpace(v))
+			forms, colon := []string{v}, strings.Contains(v, ":") || v == "global"
+			switch {
+			case len(v) > protocol.MaxText || protocol.OddKey(v) || protocol.OddKey(agent),
+				!colon && (v != "main" || agent == ""):
+				blind = true
+				continue
+			case v == "main":
+				forms[0] = "agent:" + agent + ":main"
+			case agent != "" && (!strings.HasPrefix(v, "agent:") || strings.Count(v, ":") < 2):
+				forms = append(forms, "agent:"+agent+":"+v)
+			}
+			if !slices.Contains(forms, s.Context.SessionKey) && !slices.Contains(keys, forms[len(forms)-1]) {
+				keys = append(keys, forms...)
+			}
 		}
 	}
-	slices.Sort(keys)
-	return slices.DeleteFunc(slices.Compact(keys), func(k string) bool { return k == s.Context.SessionKey }), blind
+	return keys, blind
 }
