@@ -131,35 +131,31 @@ func (b *builder) readServers() {
 
 // label lays what the owner says of a tool over what is known of it.
 func (b *builder) label(path string, f *facts, t Tool) {
-	acted := f.sink && IsShipped(f.name)
-	f.annotated, f.known = false, true
-	if t.Source != nil {
-		f.shows = false
-		switch source := *t.Source; {
-		case source && f.response < external:
-			f.response = untrusted
-		case !source && f.response >= external:
-			f.response = local
-		}
+	acted, harmless := f.sink && IsShipped(f.name), t.Sink != nil && !*t.Sink
+	f.annotated, f.known, f.shows, f.looks = false, true, f.shows && t.Source == nil, f.looks && t.Sink == nil
+	switch {
+	case t.Source == nil:
+	case *t.Source && f.response < external:
+		f.response = untrusted
+	case !*t.Source && f.response >= external:
+		f.response = local
 	}
+	goesNowhere := harmless || t.Destinations != nil && len(t.Destinations) == 0
+	f.leaves, f.strictSink = f.leaves && !goesNowhere, f.strictSink && !harmless
 	for _, said := range []struct{ to, from *bool }{{&f.sink, t.Sink}, {&f.destructive, t.Destructive},
-		{&f.secret, t.Secret}, {&f.safe, t.Safe}} {
+		{&f.secret, t.Secret}, {&f.safe, t.Safe}, {&f.leaves, t.Leaves}} {
 		if said.from != nil {
 			*said.to = *said.from
 		}
 	}
-	harmless := t.Sink != nil && !*t.Sink
-	f.looks, f.strictSink = f.looks && t.Sink == nil, f.strictSink && !harmless
-	switch {
-	case t.Leaves != nil:
-		f.leaves = *t.Leaves
-	case harmless, t.Destinations != nil && len(t.Destinations) == 0: // it goes nowhere
-		f.leaves = false
-	}
 	if t.Destinations != nil {
 		f.destinations = t.Destinations
 	}
-	switch isSafe := t.Safe != nil && f.safe; {
+	isSafe := t.Safe != nil && f.safe
+	if isSafe {
+		f.strictSink = f.leaves // as web_fetch
+	}
+	switch {
 	case harmless && f.destructive:
 		b.fail(path, "is destructive and no sink: what destroys something acts")
 	case isSafe && (f.sink || f.dangerous || f.destructive || f.runs):
@@ -168,9 +164,6 @@ func (b *builder) label(path string, f *facts, t Tool) {
 		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it doesn't, outside content may drive it")
 	case isSafe && f.reason == unknownTool.reason:
 		f.reason = "only looks, as your label says"
-	}
-	if t.Safe != nil && f.safe {
-		f.strictSink = f.leaves // as web_fetch
 	}
 }
 
