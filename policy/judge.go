@@ -169,7 +169,7 @@ func (j *judgement) gateSecrets() {
 		return
 	}
 	j.out.Secret = true
-	j.out.add(secretsRule, why, taint.Stricter(j.out.Mode, confirm))
+	j.out.add("secrets", why, taint.Stricter(j.out.Mode, confirm))
 }
 
 // bringsSecret reports whether an argument holds something that a call returned which read secrets.

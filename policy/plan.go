@@ -44,17 +44,6 @@ type planner struct {
 	said
 }
 
-// The ids of rules that more than one place names.
-const (
-	escalation   = "taint-escalation"
-	secretsRule  = "secrets"
-	settingsRule = "agent-settings" // what turns us off asks at every level
-	agentRule    = "coding-agent"   // what asks at every level in a coding agent
-	inputRule    = "open-input"     // a running program that obeys what is typed into it later
-	longRule     = "long-command"
-	blindRule    = "blind-send"
-)
-
 // Plan works out what holds for a call at every level.
 func (p *Policy) Plan(c *protocol.Call) Plan { return p.plan(c, false) }
 
@@ -144,21 +133,21 @@ func (pl *planner) keeps() {
 func (pl *planner) asks() {
 	every := taint.Every(confirm)
 	if pl.long {
-		pl.hold(longRule, "This command is longer than 64 KB, so we don't know what it does.", every)
+		pl.hold("long-command", "This command is longer than 64 KB, so we don't know what it does.", every)
 	}
 	if pl.settings = pl.turnsOff(); pl.settings {
-		pl.hold(settingsRule, "This may change which hooks a coding agent runs, and so whether it asks.", every)
+		pl.hold("agent-settings", "This may change which hooks a coding agent runs, and so whether it asks.", every)
 	}
 	if why := pl.agentAsks(); why != "" {
-		pl.hold(agentRule, why, every)
+		pl.hold("coding-agent", why, every)
 	}
 	if pl.rule.open && pl.named.obeys {
 		pl.settings = true
-		pl.hold(inputRule, "This program obeys what is typed into it later, which is not asked about.", every)
+		pl.hold("open-input", "This program obeys what is typed into it later, which is not asked about.", every)
 	}
 	if pl.Reach.BlindSend {
 		text := "The agent has read outside content, and this names no session to send to that we could follow"
-		pl.hold(blindRule, text, onwards(pl.policy.TaintedFrom, restrict))
+		pl.hold("blind-send", text, onwards(pl.policy.TaintedFrom, restrict))
 	}
 }
 

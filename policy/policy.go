@@ -217,6 +217,8 @@ func (b *builder) rule(l *layer, f *facts) *rule {
 	return r
 }
 
+const escalation = "taint-escalation" // a rule
+
 // row works out a tool's row. asks are the levels at which, or at a more trusted one, an override or the dangerous list
 // wants a person or refuses. loose are those tightened so that less trusted content is never permitted more.
 func (b *builder) row(l *layer, f *facts) (r row, asks [taint.Levels]bool, loose []taint.Level) {

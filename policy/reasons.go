@@ -12,9 +12,6 @@ import (
 	"github.com/openclaw-verifier/verifier/taint"
 )
 
-// mostReasons is how many reasons a card gives. [Verdict.Why] has the whole path.
-const mostReasons = 2
-
 // told are the rules by how much they tell a person who decides, the most first: that of a cap says what a yes does. A
 // rule that is not here tells nothing that another doesn't.
 var told = strings.Fields(`run-cap iterations stranger secrets agent-settings coding-agent open-input long-command
@@ -49,7 +46,7 @@ func (pl *Plan) Reasons(v *Verdict, view *View, strangers []string) (out []strin
 		case s.Rule == rogueAction:
 			s.Text = what + " and now wants to act."
 		}
-		if len(out) < mostReasons && !slices.Contains(out, s.Text) {
+		if len(out) < 2 && !slices.Contains(out, s.Text) {
 			out = append(out, s.Text)
 		}
 	}
