@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,23 +65,26 @@ func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 		label = pl.Initiator.Why
 	}
 	tool, place, _ := strings.Cut(label, " ")
-	did := past[tool]
+	f, did := cmp.Or(shipped[tool], &unknownTool), "used "+label
 	switch {
 	case label == "":
 		return "", false
-	case label == pl.Initiator.Why || slices.Contains([]string{"the", "The", "someone", "this"},
-		tool): // who started the run
+	case label == pl.Initiator.Why || slices.Contains(strings.Fields("the The someone this"), tool): // who started it
 		return sentence(when + label), true
 	case tool == "a":
 		return sentence(when + label + " came in"), true
-	case did == "ran a command" && place != "":
-		did += " that read " + place
-	case did == "ran a command" && level >= external:
-		did += " that read outside content"
-	case strings.HasSuffix(did, " ") && place != "":
-		did += place
-	case did == "" || strings.HasSuffix(did, " "):
-		did = "used " + label
+	case f.runs && place != "":
+		did = "ran a command that read " + place
+	case f.runs && level >= external:
+		did = "ran a command that read outside content"
+	case f.runs:
+		did = "ran a command"
+	case tool == "web_search" || tool == "x_search":
+		did = "searched the web"
+	case place != "" && (tool == "web_fetch" || tool == "browser"):
+		did = "fetched " + place
+	case place != "" && f.reads:
+		did = "read " + place
 	}
 	return sentence(when + "the agent " + did), false
 }
@@ -98,14 +102,6 @@ func (c *Cause) when(now time.Time) string {
 }
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// past is what the agent did with a tool; a blank at the end asks for a place.
-var past = map[string]string{
-	"web_search": "searched the web", "x_search": "searched the web", "web_fetch": "fetched ", "browser": "fetched ",
-	"exec": "ran a command", "process": "ran a command", "terminal": "ran a command", "code_execution": "ran a command",
-	"nodes": "ran a command", "read": "read ", "read_file": "read ", "pdf": "read ", "image": "read ",
-	"view_image": "read ", "file_fetch": "read ",
-}
 
 // Risk is what a person should see of a call before anything else, in a few words. Risks decide nothing.
 type Risk string
