@@ -271,10 +271,10 @@ func (g *ground) isAllOfHome(name string) bool {
 // fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
 func (p *place) fromOthers() bool {
 	lower := strings.ToLower(p.clean)
-	at := max(1, strings.LastIndexByte(lower, '.'))
-	switch {
-	case othersWrote.match(lower[min(at, len(lower))-1:]):
+	if at := strings.LastIndexByte(lower, '.'); at > 0 && othersWrote.match(lower[at-1:]) {
 		return true
+	}
+	switch {
 	case p.inside:
 		return false
 	case !p.home:

@@ -118,7 +118,7 @@ func (r *reader) list(list []simple) {
 		for _, w := range c.words {
 			if r.Effect >= install {
 				r.word(w)
-			} else if !strings.ContainsAny(w, " \t\n") { // or it is a text
+			} else if !strings.ContainsAny(w, " \t\n") || slices.Contains(r.Paths, w) { // or it is a text
 				r.Words = append(append(r.Words, w), strings.FieldsFunc(w, endsOperand)...)
 			}
 		}
