@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +81,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *dis
 		return
 	}
 	o, err := answer(ctx, approval.Answer{
-		ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content,
+		ID: personID(m.Author.ID), Via: Name, Text: m.Content,
 		Message: m.ID, Sent: m.Timestamp,
 	})
 	if err != nil {
