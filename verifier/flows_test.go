@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/policy"
+	"github.com/openclaw-verifier/verifier/redact"
 	"github.com/openclaw-verifier/verifier/verifier"
 )
 
@@ -227,5 +228,29 @@ func TestNoAlwaysGrantIsForWhatCanNotBeCompared(t *testing.T) {
 	}
 	if len(put) != 2 || !strings.HasPrefix(put[0].Always, "same {") || put[1].Same == "" || put[1].Always != "" {
 		t.Errorf("%+v", put)
+	}
+}
+
+// The owner hides more while people are asked: what is recorded then is hidden by what holds at the end.
+func TestTheRecordIsHiddenByTheTermsOfTheDecision(t *testing.T) {
+	stricter, err := redact.New(redact.Config{Fields: []string{"note"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := terms(nil)()
+	after := *before
+	after.Redactor = stricter
+	var now atomic.Pointer[verifier.Terms]
+	now.Store(before)
+	r := newRig(t, func(o *verifier.Options) {
+		o.Terms = now.Load
+		o.Desk = deskFunc(func(q *approval.Request) (approval.Ruling, error) {
+			now.Store(&after)
+			return saysYes(q)
+		})
+	})
+	r.allow(call(t, "tts", `{"text":"a","note":"plain words"}`, stranger("m")))
+	if got := string(r.record.decided().Params); strings.Contains(got, "plain words") || !strings.Contains(got, `"a"`) {
+		t.Errorf("the record holds %s", got)
 	}
 }
