@@ -92,9 +92,9 @@ func (j *judged) audit(ctx context.Context) {
 	}
 }
 
-// unheard is why a call is denied that no person has allowed. Where the auditor stopped it and no person was reached, it
-// says that, to the agent and to the owner below the agent's answer: that the call doesn't match the request only where
-// the auditor has looked.
+// unheard is why a call is denied that no person has allowed. Where the auditor stopped it and no person was reached,
+// it tells that to the agent, and to the owner below the agent's answer. It says that the call doesn't match the
+// request only where the auditor has looked.
 func (e *evaluation) unheard(no *denial) *denial {
 	if e.ask.Blocked == "" || !slices.Contains([]string{"unanswered", "nobody", "full", "exhausted"}, no.kind) {
 		return no

@@ -87,7 +87,8 @@ func renews(t *store.Tx, e *protocol.Event, strict bool) (anew bool) {
 			return false
 		}
 		t.C.Changed()
-		same := e.NextSessionID == x.SessionID && x.SessionID != "" && cmp.Or(e.NextSessionKey, x.SessionKey) == x.SessionKey
+		same := e.NextSessionID == x.SessionID && x.SessionID != "" &&
+			cmp.Or(e.NextSessionKey, x.SessionKey) == x.SessionKey
 		soon := t.Now.Sub(f.Asked) <= askedFor
 		f.Asked, f.Ended, f.Session = time.Time{}, time.Time{}, ""
 		if soon && same && (e.Reason == "new" || e.Reason == "reset") {

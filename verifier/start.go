@@ -126,7 +126,8 @@ func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
 		}
 	}
 	for _, key := range r.Sends {
-		handOn(t.Other(store.Name{Client: c.Client, Key: key}), t, j.view.Level, j.view.Secret, "a message from another session")
+		to := t.Other(store.Name{Client: c.Client, Key: key})
+		handOn(to, t, j.view.Level, j.view.Secret, "a message from another session")
 	}
 	if r.Schedules {
 		for _, agent := range scheduledFor(c) {

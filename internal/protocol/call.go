@@ -9,6 +9,7 @@
 package protocol
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -42,19 +43,14 @@ type Call struct {
 	Hints     Hints          // what the tool's own definition says of it
 	Context   Context
 	Body      [32]byte // the signature of the raw bytes; set by the server
-	Reached   *int     // the highest iteration that its run has told; set by the verifier, never from the body
+	Reached   *int     // the highest iteration that its run has told, with this call; set by the verifier
 
 	walked walked // the params, read once; see [Call.Values]
 }
 
 // Iteration is how far the run of the call is, nil where that was never told. In one run the count never goes back: a
 // call that tells none, or less, has reached what the run told before.
-func (c *Call) Iteration() *int {
-	if told := c.Context.Iteration; c.Reached == nil || told != nil && *told > *c.Reached {
-		return told
-	}
-	return c.Reached
-}
+func (c *Call) Iteration() *int { return cmp.Or(c.Reached, c.Context.Iteration) }
 
 // Context is what the caller says about the call. Every member is optional, and a member left out is the zero value:
 // missing metadata is never trust.

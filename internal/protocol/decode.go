@@ -39,8 +39,8 @@ func (m *message) check() error {
 	return nil
 }
 
-// timestamp is read more strictly than [time.Parse] does, which takes an hour of one digit, a comma before the fraction,
-// and an offset beyond a day.
+// timestamp is read more strictly than [time.Parse] does, which takes an hour of one digit, a comma before the
+// fraction, and an offset beyond a day.
 type timestamp struct{ time.Time }
 
 func (t *timestamp) UnmarshalText(text []byte) (err error) {
