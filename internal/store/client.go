@@ -85,11 +85,6 @@ func enter(t *Tx, client string) {
 	}
 }
 
-// isMet reports whether a client has entered before, here or elsewhere.
-func isMet(t *Tx, client string) bool {
-	return get[clientDoc](t, keyOf(client, "client")) != nil || t.engine.file.of(client).Epoch != ""
-}
-
 // met keeps outside the store what a commit has shown of it.
 func met(t *Tx) error {
 	if t.isLoss {
@@ -99,15 +94,11 @@ func met(t *Tx) error {
 	return t.engine.file.remember(t.client, t.doc.Epoch, t.doc.Pauses)
 }
 
-// pausesElsewhere are those of the other clients, which bind a new one too.
+// pausesKey is where the pauses stand that bind a new client too.
+var pausesKey = nameKey("pauses", "")
+
 func pausesElsewhere(t *Tx) (on []Pause) {
-	for _, id := range t.engine.o.Clients() {
-		t.fail(t.engine.attempt(t.ctx, "", func(other *Tx) {
-			if c := get[clientDoc](other, keyOf(id, "client")); c != nil {
-				on = withPauses(on, c.Pauses)
-			}
-		}))
-	}
+	t.fail(t.engine.attempt(t.ctx, "", func(t *Tx) { on = valueOf[[]Pause](t, pausesKey) }))
 	return on
 }
 
@@ -168,24 +159,31 @@ func (s *Store) ClearUnseen(ctx context.Context, ref string) (bool, error) {
 // Pause is the owner's word for an agent, or for all of them, of every client. Who may go on may ask again: the
 // questions of this hour don't count any more. That all may lifts each pause.
 func (s *Store) Pause(ctx context.Context, p Pause) error { //nolint:gocritic // it is kept
-	return s.each(ctx, func(t *Tx) {
-		c := &t.doc
-		c.Pauses = slices.DeleteFunc(slices.Clone(c.Pauses), func(q Pause) bool {
-			return strings.EqualFold(q.Agent, p.Agent) || p.Agent == "" && !p.On
-		})
-		switch c.Paused = t.Now; {
-		case p.On:
-			word := p
-			word.At = pick(p.At.IsZero(), t.Now, p.At)
-			c.Pauses = append(c.Pauses, word)
-		case p.Agent == "":
-			c.Forgiven = t.Now
-		default:
+	set := func(t *Tx, on []Pause) []Pause {
+		on = those(on, func(q *Pause) bool { return !strings.EqualFold(q.Agent, p.Agent) && (p.Agent != "" || p.On) })
+		if !p.On {
+			return on
+		}
+		return append(slices.Clip(on), Pause{Agent: p.Agent, On: true, By: p.By, At: pick(p.At.IsZero(), t.Now, p.At)})
+	}
+	if err := s.change(ctx, "", func(t *Tx) {
+		on := set(t, valueOf[[]Pause](t, pausesKey))
+		put(t, pausesKey, &on, time.Time{})
+	}); err != nil {
+		return err
+	}
+	_, _, err := ofAll(ctx, s.engine, func(t *Tx) []Pause {
+		t.doc.Pauses, t.doc.Paused = set(t, t.doc.Pauses), t.Now
+		if p.Agent == "" && !p.On {
+			t.doc.Forgiven = t.Now
+		} else if !p.On {
 			putTimes(t, askedKey(t.client, p.Agent), nil, askedWindow)
 		}
 		putClient(t)
 		tell(t, "pause")
+		return nil
 	})
+	return err
 }
 
 // Pauses are those that are on.
@@ -204,9 +202,10 @@ func (s *Store) Lost(ctx context.Context) ([]string, error) {
 // Those that were met since the loss stay as they are.
 func (s *Store) AcceptLoss(ctx context.Context) (err error) {
 	for range 20 { // no call waits yet, and the first write to a slow disk may take seconds
-		err = s.each(ctx, func(t *Tx) {
+		_, _, err = ofAll(ctx, s.engine, func(t *Tx) []string {
 			t.doc.Lost = false
 			putClient(t)
+			return nil
 		})
 		if err == nil {
 			break

@@ -58,31 +58,29 @@ func newSealer(key hmac.Key) *sealer {
 	return &sealer{sync.Pool{New: func() any { return macs.New(sha256.New, own) }}}
 }
 
-// mac is over a name, which has no zero byte, and a text.
-func (s *sealer) mac(to []byte, name string, text []byte) []byte {
+func (s *sealer) mac(to, text []byte) []byte {
 	m, _ := s.pool.Get().(hash.Hash)
 	defer s.pool.Put(m)
 	m.Reset()
-	var room [128]byte
-	_, _ = m.Write(append(append(room[:0], name...), 0)) // it never fails
-	_, _ = m.Write(text)
+	_, _ = m.Write(text) // it never fails
 	return m.Sum(to)
 }
 
-// seal makes a document of what is known of it.
+// seal makes a document of what is known of it. Its name, which has no zero byte, is under the MAC too.
 func (s *sealer) seal(name string, k *known) ([]byte, error) {
 	var header [headerSize]byte
 	binary.BigEndian.PutUint64(header[:], rand.Uint64()) //nolint:gosec // nobody gains by guessing it
 	k.version = string(header[:versionSize])
 	binary.BigEndian.PutUint64(header[versionSize:], k.count)
 	binary.BigEndian.PutUint64(header[versionSize+8:], uint64(k.until)) //nolint:gosec // bits are bits
-	text := bytes.NewBuffer(make([]byte, 0, 320))
+	text := bytes.NewBuffer(make([]byte, 0, 384))
+	text.WriteString(name + "\x00")
 	text.Write(header[:])
 	if err := json.MarshalWrite(text, k.value); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	k.size = text.Len()
-	return s.mac(text.Bytes(), name, text.Bytes()), nil
+	return s.mac(text.Bytes(), text.Bytes())[len(name)+1:], nil
 }
 
 func (s *sealer) unseal(name string, value []byte) (*known, error) {
@@ -90,7 +88,7 @@ func (s *sealer) unseal(name string, value []byte) (*known, error) {
 		return absent, nil
 	}
 	end := len(value) - sha256.Size
-	if end < headerSize || !macs.Equal(value[end:], s.mac(nil, name, value[:end])) {
+	if end < headerSize || !macs.Equal(value[end:], s.mac(nil, append([]byte(name+"\x00"), value[:end]...))) {
 		return nil, ErrForged
 	}
 	return &known{

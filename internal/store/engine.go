@@ -105,33 +105,13 @@ func (e *engine) change(ctx context.Context, client string, run func(t *Tx)) err
 	return e.attempt(ctx, client, run)
 }
 
-// ofAll gives what a look finds at each client, together, and the time.
+// ofAll gives what a change of each client finds there, together, and the time.
 func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) []T) ([]T, time.Time, error) {
-	return ofEach(ctx, e, isMet, find)
-}
-
-// each makes a change of each client.
-func (e *engine) each(ctx context.Context, run func(t *Tx)) error {
-	anew := func(*Tx, string) bool { return true }
-	_, _, err := ofEach(ctx, e, anew, func(t *Tx) []struct{} { run(t); return nil })
-	return err
-}
-
-func ofEach[T any](
-	ctx context.Context, e *engine, counts func(t *Tx, client string) bool, find func(t *Tx) []T,
-) ([]T, time.Time, error) {
 	ids := e.o.Clients()
 	found, failed := make([][]T, len(ids)), make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {
-		all.Go(func() {
-			failed[i] = e.change(ctx, "", func(t *Tx) {
-				if found[i] = nil; counts(t, id) {
-					enter(t, id)
-					found[i] = find(t)
-				}
-			})
-		})
+		all.Go(func() { failed[i] = e.change(ctx, id, func(t *Tx) { found[i] = find(t) }) })
 	}
 	all.Wait()
 	return slices.Concat(found...), e.clock.now(), errors.Join(failed...)
