@@ -104,7 +104,7 @@ func (a *ownerAPI) pending(w http.ResponseWriter, r *http.Request, id string) {
 			continue
 		}
 		if one != "" {
-			if err := a.o.Desk.Open(r.Context(), approval.Answer{ID: id, Via: terminal}, k); err != nil {
+			if err := a.o.Desk.Open(r.Context(), approval.Answer{ID: id, Via: terminal}, k, false); err != nil {
 				a.o.Log.WarnContext(r.Context(), "what a call writes could not be shown", "ref", k.Ref(), "err", err)
 			}
 		}

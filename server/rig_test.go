@@ -52,7 +52,7 @@ func (noApprovers) Sources(context.Context, string) (store.Conversation, error) 
 
 func (noApprovers) Lists(string) bool { return false }
 
-func (noApprovers) Open(context.Context, approval.Answer, *approval.Card) error { return nil }
+func (noApprovers) Open(context.Context, approval.Answer, *approval.Card, bool) error { return nil }
 
 func (noApprovers) Pending(context.Context, string) ([]*approval.Card, error) {
 	return nil, approval.ErrNotApprover

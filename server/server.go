@@ -41,7 +41,7 @@ type Verifier interface {
 type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Pending(ctx context.Context, id string) ([]*approval.Card, error)
-	Open(ctx context.Context, a approval.Answer, c *approval.Card) error // shows what its calls write to files
+	Open(ctx context.Context, a approval.Answer, c *approval.Card, all bool) error // shows what is hidden of its call
 	Lists(id string) bool
 	Probe(ctx context.Context, id string, send bool) ([]approval.Probed, error)
 	Sources(ctx context.Context, ref string) (store.Conversation, error) // a conversation with what made it worse

@@ -209,7 +209,7 @@ func (q *questions) reveal(w http.ResponseWriter, r *http.Request, m *member) {
 	if !ok {
 		return
 	}
-	_, err := q.o.Desk.Reveal(r.Context(), approval.Answer{ID: m.id(), Via: Via}, c)
+	err := q.o.Desk.Open(r.Context(), approval.Answer{ID: m.id(), Via: Via}, c, true)
 	switch {
 	case errors.Is(err, approval.ErrNotHeld):
 		q.one(w, r, m, c.ID, said{Text: "The call is not waiting here any more, and what was hidden in it is kept nowhere.", Tone: odd})

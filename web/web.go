@@ -28,8 +28,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/record"
@@ -49,9 +47,8 @@ type Desk interface {
 	Answer(ctx context.Context, a approval.Answer) (approval.Outcome, error)
 	Waiting(ctx context.Context) ([]*approval.Card, time.Time, error)
 	Look(ctx context.Context, id string) (*approval.Card, approval.Outcome, time.Time, error)
-	Open(ctx context.Context, a approval.Answer, c *approval.Card) error
 	Draft(c *approval.Card) (text, why string)
-	Reveal(ctx context.Context, a approval.Answer, c *approval.Card) (jsontext.Value, error)
+	Open(ctx context.Context, a approval.Answer, c *approval.Card, all bool) error // shows what is hidden of its call
 	MayAlways(id string, c *approval.Card) bool
 	Lists(id string) bool
 	Tell(ctx context.Context, text string)

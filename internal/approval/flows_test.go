@@ -732,7 +732,7 @@ func TestHiddenFileTextIsReadBeforeItIsAllowed(t *testing.T) {
 		"what is hidden in the call was shown") != 1 {
 		t.Errorf("told %+v", got.Ruling)
 	}
-	if _, err := r.Reveal(t.Context(), approval.Answer{ID: alice}, card); !errors.Is(err, approval.ErrNotHeld) {
+	if err := r.Open(t.Context(), approval.Answer{ID: alice}, card, true); !errors.Is(err, approval.ErrNotHeld) {
 		t.Errorf("once it is not held: %v", err)
 	}
 }
@@ -745,8 +745,8 @@ func TestACallThatWaitsForAPlaceIsNotTheCards(t *testing.T) {
 		q.Whole, q.Hold = jsontext.Value(`{"other":"secret"}`), 300*time.Millisecond
 	}))
 	for waits := true; waits; {
-		if got, err := r.Reveal(t.Context(), approval.Answer{ID: alice}, card); !errors.Is(err, approval.ErrNotHeld) {
-			t.Fatalf("shown %s, %v", got, err)
+		if err := r.Open(t.Context(), approval.Answer{ID: alice}, card, true); !errors.Is(err, approval.ErrNotHeld) {
+			t.Fatalf("shown %s, %v", card.Ask.Shown, err)
 		}
 		select {
 		case h := <-second:

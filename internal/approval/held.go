@@ -24,26 +24,15 @@ import (
 // ErrNotHeld says that the call no longer waits in this process, so what was hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")
 
-// Open shows an approver what a call writes to files, where the config hides it on cards: it is on c then, with
-// secrets still hidden. That it was shown is recorded first. A call that does not wait in this process stays hidden.
-func (d *Desk) Open(ctx context.Context, a Answer, c *Card) error { //nolint:gocritic // a channel's answer
-	read, err := d.showHidden(&a, c, false)
+// Open shows an approver what a call writes to files, where the config hides it on cards, with secrets still hidden; or
+// all of its params as they came. They are on c then. That they were shown is recorded first. A call that does not wait
+// in this process stays hidden.
+func (d *Desk) Open(ctx context.Context, a Answer, c *Card, all bool) error { //nolint:gocritic // a channel's answer
+	read, err := d.showHidden(&a, c, all)
 	if err != nil {
 		return err
 	}
 	return read(ctx)
-}
-
-// Reveal shows an approver the params of a card's call as they came, with what redaction hides, in the same way.
-func (d *Desk) Reveal(ctx context.Context, a Answer, c *Card) (jsontext.Value, error) { //nolint:gocritic // the same
-	read, err := d.showHidden(&a, c, true)
-	if err == nil {
-		err = read(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c.Ask.Shown, nil
 }
 
 // showHidden records that a person is shown more of a call than its card shows, and puts that on the card they see:
