@@ -19,7 +19,7 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// What is hidden in a call, and what a person makes of it, is in the request that waits for the answer and nowhere else.
+// What is hidden in a call, and what a person makes of it, is in the request that waits for the answer, nowhere else.
 
 // ErrNotHeld says that the call no longer waits in this process, so what was hidden in it is gone.
 var ErrNotHeld = errors.New("approval: the call is not held here")
@@ -104,7 +104,7 @@ type Editor func(ctx context.Context, params jsontext.Value) (*Ask, error)
 // Unfit is why a call with other arguments can't pass, in words for people.
 type Unfit struct{ Text string }
 
-func (u *Unfit) Error() string { return "approval: " + u.Text }
+func (u *Unfit) Error() string { return u.Text }
 
 // Edit is a call as a person changed it.
 type Edit struct {
@@ -133,9 +133,9 @@ func (e *Edit) text() string {
 	return b.String()
 }
 
-// editor is a request that waits here and can run other params, or why there is none.
-func (d *Desk) editor(c *Card) (w *waiter, why string) {
-	held := d.waiters.held(c.ID)
+// editor is a request that waits here and can run other params; an [*Unfit] says why there is none.
+func (d *Desk) editor(c *Card) (*waiter, error) {
+	held, why := d.waiters.held(c.ID), ""
 	switch {
 	case c.Ask.Approvals > 1:
 		why = "several people have to allow the same call."
@@ -146,19 +146,22 @@ func (d *Desk) editor(c *Card) (w *waiter, why string) {
 	case held[0].request.Edit == nil:
 		why = "the agent's software can't run other arguments than its own."
 	default:
-		return held[0], ""
+		return held[0], nil
 	}
-	return nil, "This call's arguments can't be changed: " + why + " Nothing was approved."
+	return nil, &Unfit{"This call's arguments can't be changed: " + why}
 }
 
 // Draft is what a person begins with who wants to change a call: its arguments as the card shows them, with line
 // breaks; or why they can't be changed.
 func (d *Desk) Draft(c *Card) (text, why string) {
-	shown := c.Ask.Shown.Clone()
-	if _, why = d.editor(c); why == "" && shown.Indent(jsontext.WithIndent("  ")) != nil {
-		why = "This call's arguments can't be shown. Nothing was approved."
+	if _, err := d.editor(c); err != nil {
+		return "", err.Error()
 	}
-	return string(shown), why
+	shown := c.Ask.Shown.Clone()
+	if shown.Indent(jsontext.WithIndent("  ")) != nil {
+		return "", "This call's arguments can't be shown."
+	}
+	return string(shown), ""
 }
 
 // edited takes a yes to a call with other arguments. Who gives it was checked before.
@@ -166,52 +169,45 @@ func (an *answering) edited(ctx context.Context, c *Card) (Outcome, error) {
 	if o := an.refuse(c, time.Time{}); o.Text != "" {
 		return o, nil
 	}
+	w, err := an.editor(c)
 	if !an.Allow || an.Scope.Lasting() || an.Scope.Target != AnyCall {
-		return misunderstood(c, "Other arguments can only be allowed once. Nothing was approved."), nil
+		err = &Unfit{"Other arguments can only be allowed once."}
 	}
-	w, why := an.editor(c)
-	if why != "" {
-		return misunderstood(c, why), nil
+	if err == nil {
+		an.made, err = an.edit(ctx, c, w)
 	}
-	e, why, err := an.edit(ctx, c, w)
-	if why != "" || err != nil {
-		return misunderstood(c, why+" Nothing was approved."), err
+	if u, ok := errors.AsType[*Unfit](err); ok {
+		return misunderstood(c, u.Text+" Nothing was approved."), nil
 	}
-	if an.Confirm != e.Ask.Digest {
-		return Outcome{Kind: WantsConfirm, Card: c, Edit: e, Text: "This runs instead:\n" + e.text() +
+	if err != nil {
+		return Outcome{}, err
+	}
+	if an.Confirm != an.made.Ask.Digest {
+		return Outcome{Kind: WantsConfirm, Card: c, Edit: an.made, Text: "This runs instead:\n" + an.made.text() +
 			"Everything else stays as it is. Nothing was approved yet."}, nil
 	}
-	w.edit.Store(e)
-	an.made = e
+	w.edit.Store(an.made)
 	return an.count(ctx, c)
 }
 
-// edit reads what the person wrote, has it judged, and says why it can't be allowed by them here.
-func (an *answering) edit(ctx context.Context, c *Card, w *waiter) (*Edit, string, error) {
-	const unreadable = "The arguments can't be read."
-	wrote, err := protocol.ReadParams([]byte(an.Params))
+// edit reads what the person wrote and has it judged. An [*Unfit] says why it can't be allowed by them here.
+func (an *answering) edit(ctx context.Context, c *Card, w *waiter) (*Edit, error) {
+	params, err := protocol.ReadParams([]byte(an.Params))
 	if m, ok := errors.AsType[*protocol.Malformed](err); ok {
-		return nil, m.Reason, nil
+		return nil, &Unfit{m.Reason}
+	}
+	if err == nil {
+		params, err = unmask(params, c.Ask.Shown, w.request.Whole)
+	}
+	if err == nil && len(params) > protocol.MaxEdited {
+		err = &Unfit{"The arguments must be at most 32 KiB."}
 	}
 	if err != nil {
-		return nil, unreadable, err
-	}
-	params, err := unmask(wrote, c.Ask.Shown, w.request.Whole)
-	switch {
-	case errors.Is(err, errMask):
-		return nil, "A hidden value can be left as it is, or replaced as a whole; a list that holds one only as a whole.",
-			nil
-	case err != nil:
-		return nil, unreadable, err
-	case len(params) > protocol.MaxEdited:
-		return nil, "The arguments must be at most 32 KiB.", nil
+		return nil, err
 	}
 	asked, err := w.request.Edit(ctx, params)
-	if u, ok := errors.AsType[*Unfit](err); ok {
-		return nil, u.Text, nil
-	}
 	if err != nil {
-		return nil, "The changed call can't be judged now; try again.", err
+		return nil, err
 	}
 	e := &Edit{Ask: *asked, params: params}
 	e.Ask.hide = an.o.Hide
@@ -220,17 +216,17 @@ func (an *answering) edit(ctx context.Context, c *Card, w *waiter) (*Edit, strin
 	whole.Shown, whole.Hidden = params, 0
 	switch why := e.Ask.bars(an.person); {
 	case why != "":
-		return nil, why, nil
+		return nil, &Unfit{why}
 	case e.Ask.Digest == c.Ask.Digest:
-		return nil, "Nothing is changed. To let the call run as it is, allow it.", nil
+		return nil, &Unfit{"Nothing is changed. To let the call run as it is, allow it."}
 	case e.Ask.Approvals > 1:
-		return nil, "Several people have to allow the changed call.", nil
+		return nil, &Unfit{"Several people have to allow the changed call."}
 	case !an.o.Detailed(&whole):
-		return nil, "The changed call is too long, or holds characters that can't be seen, so it can't be shown in full.",
-			nil
+		return nil, &Unfit{"The changed call is too long, or holds characters that can't be seen, " +
+			"so it can't be shown in full."}
 	}
 	e.Changes, err = changes(c.Ask.Shown, e.Ask.Shown)
-	return e, "", err
+	return e, err
 }
 
 // changes are the members of two objects that differ.
@@ -259,7 +255,8 @@ func equal(a, b jsontext.Value) bool {
 }
 
 // errMask refuses a change of something that is hidden.
-var errMask = errors.New("approval: a hidden value was changed")
+var errMask = &Unfit{"A hidden value can be left as it is, or replaced as a whole; " +
+	"a list that holds one only as a whole."}
 
 // unmask makes params of what a person wrote who saw the params only as they may be shown: what they left as it was
 // shown is what it really is. A mask anywhere else would run as text, so it is refused.
