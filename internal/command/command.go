@@ -116,16 +116,19 @@ func (r *reader) list(list []simple) {
 	}
 	for _, c := range list {
 		for _, w := range c.words {
-			if r.Effect >= install {
+			switch {
+			case r.Effect >= install:
 				r.word(w)
-			} else if !strings.ContainsAny(w, " \t\n") || slices.Contains(r.Paths, w) { // or it is a text
-				r.Words = append(append(r.Words, w), strings.FieldsFunc(w, endsOperand)...)
+			case strings.ContainsAny(w, " \t\n") && !slices.Contains(r.Paths, w): // it is a text
+			case strings.ContainsAny(w, "=:,"):
+				parts := strings.FieldsFunc(w, func(c rune) bool { return c == '=' || c == ':' || c == ',' })
+				r.Words = append(append(r.Words, w), parts...)
+			default:
+				r.Words = append(r.Words, w)
 			}
 		}
 	}
 }
-
-func endsOperand(c rune) bool { return c == '=' || c == ':' || c == ',' }
 
 // simple reads a simple command. One that begins a line may say where the others run: cd DIR, but for - and +1, which
 // are directories where the shell was before.
