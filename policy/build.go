@@ -94,10 +94,11 @@ func (b *builder) readProfile() *layer {
 func (b *builder) readServers() {
 	for name, f := range shipped {
 		own := *f
-		if isServed(name) {
-			own.traits = unknownTool.traits
-			own.destructive, own.saves = f.destructive, f.saves
-		}
+		b.tools[name] = &own
+	}
+	for name, f := range served {
+		own := *f
+		own.traits, own.destructive, own.saves = unknownTool.traits, f.destructive, f.saves
 		b.tools[name] = &own
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.config.MCP.Servers)) {
@@ -114,7 +115,7 @@ func (b *builder) readServers() {
 			continue
 		}
 		own := map[string]facts{all: unknownTool}
-		for name, known := range shipped {
+		for name, known := range served {
 			if serverOf(name) == all {
 				own[name] = *known
 			}
@@ -345,8 +346,7 @@ func (b *builder) toolName(path, key string) (string, bool) {
 		}
 		return name, true
 	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), isServed)
-	if near, far := text.Nearest(name, names); far <= 2 {
+	if near, far := text.Nearest(name, slices.Sorted(maps.Keys(shipped))); far <= 2 {
 		b.warn(path+"."+key, "no tool we know has this name: did you mean "+near+"?")
 	}
 	f := *cmp.Or(b.tools[serverOf(name)], &unknownTool) // what the owner says of its server counts

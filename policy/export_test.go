@@ -15,5 +15,5 @@ func Labelled(tool string) []string {
 
 // Served are the tools of well-known servers.
 func Served() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(shipped)), func(name string) bool { return !isServed(name) })
+	return slices.Sorted(maps.Keys(served))
 }

@@ -52,7 +52,7 @@ func New(c Config) (*Policy, []Problem, error) {
 func (p *Policy) Tools() []string {
 	names := slices.Sorted(maps.Keys(p.global.rules))
 	return slices.DeleteFunc(names, func(name string) bool {
-		return name == "" || isServed(name) || strings.HasSuffix(name, "__")
+		return name == "" || served[name] != nil || strings.HasSuffix(name, "__")
 	})
 }
 

@@ -40,7 +40,7 @@ type Card struct {
 
 // CardOf is that of a tool in the table.
 func CardOf(tool string) (Card, bool) {
-	if f := shipped[tool]; f != nil && !isServed(tool) {
+	if f := shipped[tool]; f != nil {
 		return f.card, true
 	}
 	return Card{}, false
@@ -53,10 +53,12 @@ var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands
 //go:embed tools.txt
 var toolsText string
 
-// shipped is the table of tools by name. It panics at an error: the text is ours.
-var shipped = func() map[string]*facts {
-	table, row := map[string]*facts{}, (*facts)(nil)
-	add := func(name string) {
+// shipped is the table of the runtimes' tools by name, and served that of well-known servers' tools. Reading it panics at
+// an error: the text is ours.
+var shipped, served = func() (shipped, served map[string]*facts) {
+	shipped, served = map[string]*facts{}, map[string]*facts{}
+	var row *facts
+	add := func(table map[string]*facts, name string) {
 		if table[name] != nil {
 			panic("tools.txt: " + name + " is there twice")
 		}
@@ -69,18 +71,18 @@ var shipped = func() map[string]*facts {
 		case len(words) == 0 || line[0] == '#':
 		case line[0] != ' ':
 			if row = readRow(line); !strings.HasPrefix(row.name, serverPrefix) {
-				add(row.name)
+				add(shipped, row.name)
 			}
 		case words[0] == "to:":
-			f := table[row.name]
+			f := shipped[row.name]
 			f.destinations = append(f.destinations, words[1:]...)
 		default:
 			for _, tool := range words {
-				add(row.name + tool)
+				add(served, row.name+tool)
 			}
 		}
 	}
-	return table
+	return shipped, served
 }()
 
 // readRow reads a row. That of a server's tools has the beginning of their names, and no card.
@@ -161,14 +163,8 @@ func serverOf(tool string) string {
 	return ""
 }
 
-// isServed reports whether the table has it as a tool of a well-known server.
-func isServed(name string) bool { return shipped[name] != nil && strings.HasPrefix(name, serverPrefix) }
-
-// IsShipped reports whether the table has a row for a tool.
-func IsShipped(name string) bool {
-	name = protocol.Canonical(name)
-	return shipped[name] != nil && !isServed(name)
-}
+// IsShipped reports whether the table has a row for a tool of a runtime.
+func IsShipped(name string) bool { return shipped[protocol.Canonical(name)] != nil }
 
 // called is what the tool is called in a sentence, which the name of a tool that only the caller names is not part of.
 func (f *facts) called() string {
