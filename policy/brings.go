@@ -139,8 +139,7 @@ func (pl *planner) acts(ruled bool) {
 		by = "its address, which may be in your own network"
 	case strings.HasPrefix(name, serverPrefix) && pl.rule.safe && pl.saves():
 		by = "the file that it writes"
-	case pl.rule.paths && pl.Context.Platform != "linux" && pl.Context.Platform != "darwin" &&
-		!strings.HasPrefix(pl.Context.Workspace, "/") && slices.ContainsFunc(pl.files, namesShare):
+	case !pl.onUnix() && !strings.HasPrefix(pl.Context.Workspace, "/") && slices.ContainsFunc(pl.files, namesShare):
 		by, pl.Leaves, pl.Raise = "its path, which is on another machine", true, untrusted
 	}
 	clones := pl.top("projectGitUrl") != "" // a session that starts with a repository fetches that

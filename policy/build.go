@@ -133,7 +133,7 @@ func (b *builder) readServers() {
 // label lays what the owner says of a tool over what is known of it.
 func (b *builder) label(path string, f *facts, t Tool) {
 	acted, harmless := f.sink && IsShipped(f.name), t.Sink != nil && !*t.Sink
-	f.annotated, f.known, f.shows, f.looks = false, true, f.shows && t.Source == nil, f.looks && t.Sink == nil
+	f.annotated, f.known, f.shows = false, true, f.shows && t.Source == nil
 	switch {
 	case t.Source == nil:
 	case *t.Source && f.response < external:

@@ -86,7 +86,7 @@ func (s *said) onUnix() bool { return s.Context.Platform == "linux" || s.Context
 
 // startsHere reports whether the tool starts a command on this machine. On another machine, or typed into a program
 // that runs already, the same words may do anything.
-func (r *rule) startsHere() bool { return r.runs && !r.leaves && !r.looks }
+func (r *rule) startsHere() bool { return r.runs && !r.leaves && polling[r.name].actions == nil }
 
 // polling are the calls that only look at what running commands have printed, by their tool: the actions, and what such
 // a call may be given. OpenClaw takes the action as it is written.

@@ -141,7 +141,7 @@ func (pl *planner) asks() {
 	if why := pl.agentAsks(); why != "" {
 		pl.hold("coding-agent", why, every)
 	}
-	if pl.rule.open && pl.named.obeys {
+	if pl.rule.name == "exec_open" && pl.named.obeys {
 		pl.settings = true
 		pl.hold("open-input", "This program obeys what is typed into it later, which is not asked about.", every)
 	}

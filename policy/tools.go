@@ -27,8 +27,8 @@ type facts struct {
 // traits are what a tool does: tools.txt explains them.
 type traits struct {
 	safe, strictSink, sink, dangerous, destructive, secret, leaves bool
-	commands, runs, open, looks, opens, shows, wrapper             bool
-	writes, reads, paths, saves                                    bool
+	commands, runs, opens, shows, wrapper                          bool
+	writes, reads, saves                                           bool
 }
 
 // Card is how the first line of a card says what a call of a tool does.
@@ -110,9 +110,9 @@ func (t *traits) set(word string) {
 	meant, known := map[string][]*bool{
 		"-": nil, "safe": {&t.safe}, "strict": {&t.strictSink}, "acts": {&t.sink}, "dangerous": {&t.sink, &t.dangerous},
 		"destroys": {&t.sink, &t.destructive}, "secret": {&t.secret}, "leaves": {&t.leaves},
-		"commands": {&t.commands}, "runs": {&t.sink, &t.commands, &t.runs}, "typed": {&t.open}, "looks": {&t.looks},
+		"commands": {&t.commands}, "runs": {&t.sink, &t.commands, &t.runs},
 		"opens": {&t.opens}, "shows": {&t.opens, &t.shows}, "wraps": {&t.wrapper},
-		"writes": {&t.writes}, "reads": {&t.reads}, "paths": {&t.paths}, "saves": {&t.saves},
+		"writes": {&t.writes}, "reads": {&t.reads}, "saves": {&t.saves},
 	}[word]
 	if !known {
 		panic("tools.txt: there is no word " + word)
