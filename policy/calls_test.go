@@ -128,7 +128,7 @@ var facts = map[string]func(j *judged) string{
 	"pattern":   func(j *judged) string { return j.v.Why[1].Rule },
 	"risks": func(j *judged) string {
 		var out []string
-		for _, r := range j.plan.Risks(j.c, j.view, false) {
+		for _, r := range j.plan.Risks(j.view, false) {
 			out = append(out, risks[r])
 		}
 		return strings.Join(out, " ")

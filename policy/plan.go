@@ -30,7 +30,7 @@ type Plan struct {
 	policy    *Policy
 	rule      *rule
 	sink      bool        // this call acts outside
-	settings  bool        // it may change settings by which it is asked about, or starts what obeys its input
+	risks     []Risk      // that it bears by itself
 	gate      string      // the rule that sets the whole row, whatever the tool's own says; empty: none does
 	named     named       // by its words
 	declared  []*declared // the owner's policies that it falls under
@@ -74,6 +74,7 @@ func (p *Policy) plan(c *protocol.Call, notice bool) Plan {
 	pl.bringsIn()
 	pl.keeps()
 	pl.Effect, pl.Writes = pl.knownEffect(), pl.writing()
+	pl.findRisks()
 	pl.asks()
 	pl.declare()
 	pl.RunCap = pl.runCap()
@@ -92,8 +93,7 @@ func (pl *planner) onlyLooks() {
 	}
 }
 
-// keeps says which secrets a call reads, which it gives away, and whether a lasting grant may cover it. Where it errs,
-// the owner is asked once more.
+// keeps says which secrets a call reads, and which it gives away. Where it errs, the owner is asked once more.
 func (pl *planner) keeps() {
 	r, line, action, found := pl.rule, pl.Line, pl.top("action"), pl.named.secret
 	if pl.long {
@@ -116,17 +116,6 @@ func (pl *planner) keeps() {
 		pl.Tool == "terminal" && action == "read":
 		pl.Secret = ofDevice
 	}
-	switch {
-	case r.dangerous || r.destructive || r.secret || pl.Hints.Destroys():
-	case r.safe:
-		pl.Grantable = true // it is never asked for
-	case line != nil:
-		pl.Grantable = found == "" && !(line.Joined && line.Network) && !pl.named.deletes && !pl.named.agent &&
-			pl.named.asked == ""
-	default:
-		pl.Grantable = found == "" && !destructive.MatchString(action) && !pl.named.later &&
-			!slices.ContainsFunc(pl.args, saysMore)
-	}
 }
 
 // asks adds what asks, or refuses, whatever the tool's row says.
@@ -135,14 +124,15 @@ func (pl *planner) asks() {
 	if pl.long {
 		pl.hold("long-command", "This command is longer than 64 KB, so we don't know what it does.", every)
 	}
-	if pl.settings = pl.turnsOff(); pl.settings {
+	if pl.turnsOff() {
+		pl.risks = append(pl.risks, ChangesSettings)
 		pl.hold("agent-settings", "This may change which hooks a coding agent runs, and so whether it asks.", every)
 	}
 	if why := pl.agentAsks(); why != "" {
 		pl.hold("coding-agent", why, every)
 	}
 	if pl.rule.name == "exec_open" && pl.named.obeys {
-		pl.settings = true
+		pl.risks = append(pl.risks, ChangesSettings)
 		pl.hold("open-input", "This program obeys what is typed into it later, which is not asked about.", every)
 	}
 	if pl.Reach.BlindSend {

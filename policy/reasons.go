@@ -106,7 +106,7 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 // Risk is what a person should see of a call before anything else, in a few words. Risks decide nothing.
 type Risk string
 
-// The risks, the worst first.
+// The risks.
 const (
 	RunsDownloaded   Risk = "joins the network with another command"
 	DeletesFiles     Risk = "deletes files"
@@ -119,34 +119,45 @@ const (
 	LeavesMachine    Risk = "leaves the machine"
 )
 
+var worstFirst = []Risk{RunsDownloaded, DeletesFiles, CantBeUndone, ChangesSettings, Publishes, HoldsSecret,
+	NewRecipient, OutsideWorkspace, LeavesMachine}
+
 // Marks reports whether the risk marks a call: no lasting grant covers it, and a yes is asked for twice.
 func (r Risk) Marks() bool {
 	return r != NewRecipient && r != OutsideWorkspace && r != LeavesMachine
 }
 
-// Risks are those of a call, the worst first. A stranger is whom the user never mentioned: see [Plan.Strangers].
-func (pl *Plan) Risks(c *protocol.Call, view *View, stranger bool) (out []Risk) {
-	line, r, s, writes := &command.Line{}, pl.rule, pl.policy.read(c), pl.rule.writes
-	if pl.Line != nil {
-		line = pl.Line
-	}
-	deletes := pl.named.deletes || c.Tool == "apply_patch" && strings.Contains(s.all, "*** Delete File:")
+// findRisks finds those that a call bears by itself. No lasting grant covers one that is marked, nor what runs or is
+// obeyed later, nor what says more than it seems to.
+func (pl *planner) findRisks() {
+	line, r, writes := cmp.Or(pl.Line, &command.Line{}), pl.rule, pl.rule.writes
+	deletes := pl.named.deletes || pl.Tool == "apply_patch" && strings.Contains(pl.all, "*** Delete File:")
 	for _, one := range []struct {
 		risk Risk
 		so   bool
 	}{
 		{RunsDownloaded, line.Joined && line.Network},
 		{DeletesFiles, deletes},
-		{CantBeUndone, !deletes && (r.destructive || c.Hints.Destroys() || destructive.MatchString(s.top("action")))},
-		{ChangesSettings, r.dangerous || pl.settings},
+		{CantBeUndone, !deletes && (r.destructive || pl.Hints.Destroys() || destructive.MatchString(pl.top("action")))},
+		{ChangesSettings, r.dangerous},
 		{Publishes, pl.named.asked != ""},
-		{HoldsSecret, r.secret || view.Bears || pl.Gives != "" || pl.Secret != "" || bringsSecret(view)},
-		{NewRecipient, stranger},
+		{HoldsSecret, r.secret || pl.Gives != "" || pl.Secret != ""},
 		{OutsideWorkspace, pl.named.away && (writes || pl.Line != nil)},
-		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !r.writes)},
+		{LeavesMachine, r.known && (line.Network || r.leaves || pl.Leaves && !writes)},
 	} {
 		if one.so {
-			out = append(out, one.risk)
+			pl.risks = append(pl.risks, one.risk)
+		}
+	}
+	pl.Grantable = !slices.ContainsFunc(pl.risks, Risk.Marks) && !pl.named.later && !slices.ContainsFunc(pl.args, saysMore)
+}
+
+// Risks are those of a call, the worst first. A stranger is whom the user never mentioned: see [Plan.Strangers].
+func (pl *Plan) Risks(view *View, stranger bool) (out []Risk) {
+	for _, r := range worstFirst {
+		if slices.Contains(pl.risks, r) || r == NewRecipient && stranger ||
+			r == HoldsSecret && (view.Bears || bringsSecret(view)) {
+			out = append(out, r)
 		}
 	}
 	return out

@@ -103,7 +103,7 @@ func (j *judged) question() *approval.Ask {
 // card shows is named.
 func (j *judged) warn(a *approval.Ask) {
 	strangers := j.plan.Strangers(j.call, &j.view)
-	for _, r := range j.plan.Risks(j.call, &j.view, len(strangers) > 0) {
+	for _, r := range j.plan.Risks(&j.view, len(strangers) > 0) {
 		a.Risks = append(a.Risks, string(r))
 		a.Marked = a.Marked || r.Marks()
 	}
