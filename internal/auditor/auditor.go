@@ -104,8 +104,7 @@ type Auditor struct {
 
 	mu     sync.Mutex
 	failed int       // in a row
-	until  time.Time // when the rest is over
-	trying bool      // after the rest, one question is put. If that is answered, all are
+	until  time.Time // when the rest is over; one more failure begins another
 }
 
 // New makes an Auditor.
@@ -138,7 +137,7 @@ func (a *Auditor) ask(ctx context.Context, q *Question) (o Opinion, reply Reply,
 		return o, reply, "no_messages"
 	}
 	prompt, partly := q.Prompt()
-	if !a.enter() {
+	if a.rests() {
 		return o, reply, "resting"
 	}
 	reply, err := a.answer(ctx, prompt)
@@ -157,18 +156,11 @@ func (a *Auditor) ask(ctx context.Context, q *Question) (o Opinion, reply Reply,
 	return o, reply, cause
 }
 
-// enter reports whether the model may be asked now.
-func (a *Auditor) enter() bool {
+// rests reports whether the model is left alone now.
+func (a *Auditor) rests() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.failed < failuresInARow {
-		return true
-	}
-	if a.trying || time.Now().Before(a.until) {
-		return false
-	}
-	a.trying = true
-	return true
+	return a.failed >= failuresInARow && time.Now().Before(a.until)
 }
 
 // answer waits for a place and then for the model, both within the timeout, and notes how it went, even if it went up
@@ -178,7 +170,6 @@ func (a *Auditor) answer(caller context.Context, p Prompt) (reply Reply, err err
 	defer func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.trying = false
 		switch {
 		case answered:
 			a.failed = 0
