@@ -69,12 +69,11 @@ func (j *judged) audit(ctx context.Context) {
 		Messages: j.call.OwnerMessages(), Sources: slices.Clone(j.cautions()), Tool: j.call.Tool,
 		Params: j.redacted(j.terms.Bodies).Params,
 	}
-	for i := range q.Messages {
-		q.Messages[i], _ = redactor.Text(q.Messages[i])
-	}
 	redactor.Lines(&q.Tool)
-	for i := range q.Sources {
-		redactor.Lines(&q.Sources[i])
+	for _, texts := range [][]string{q.Messages, q.Sources} {
+		for i := range texts {
+			redactor.Lines(&texts[i])
+		}
 	}
 	left := j.hold() + holdMargin // it ends before the caller's patience does, whatever has been waited for by then
 	if wait := j.call.Context.WaitMs; wait > 0 {
