@@ -236,9 +236,10 @@ func (pl *planner) saves() bool {
 type Reach struct {
 	Sends     []string // session keys it sends to
 	Reads     []string // session keys it reads from
-	Schedules bool     // allowing it lets automations run later
+	Schedules []string // the agents whose automations may run later if it is allowed; nil: none
 	BlindSend bool     // it also, or only, sends to a session that it does not name by its key
 	BlindRead bool     // it also, or only, reads from such a one
+	TooMany   bool     // it names more of them than we follow
 }
 
 // reacher is how a tool names other sessions.
@@ -269,8 +270,8 @@ var (
 func (s *said) reach() (out Reach) {
 	switch r := reachers[s.Tool]; {
 	case s.Tool == "automations":
-		if out.Schedules = !quiet[s.top("action")]; out.Schedules {
-			out.Sends, out.BlindSend = s.scheduledInto()
+		if !quiet[s.top("action")] {
+			return s.schedules()
 		}
 	case s.polls(): // the command may be of an earlier context window of this session
 		if out.BlindRead = s.Context.SessionKey == ""; !out.BlindRead {
@@ -299,19 +300,26 @@ func (s *said) reach() (out Reach) {
 	return out
 }
 
-// scheduledInto are the sessions that an automation, or a wake-up, puts a text into. A run of its own starts at the
-// agent's automation floor; but a text that waits in a session until someone writes there comes in with that person's
-// message, and nothing tells it apart then.
-func (s *said) scheduledInto() (keys []string, blind bool) {
+// mostReached is how many agents and sessions an automation may name. All of them are raised in one commit.
+const mostReached = 32
+
+// schedules says whose automations run later, and into which sessions an automation, or a wake-up, puts a text. A run of
+// its own starts at the agent's automation floor; but a text that waits in a session until someone writes there comes in
+// with that person's message, and nothing tells it apart then.
+func (s *said) schedules() (out Reach) {
 	agents, named, events := []string{s.Agent()}, []string(nil), false
 	for i := range s.args {
 		value, name := s.args[i].value, s.args[i].name
 		key, session := strings.CutPrefix(value, "session:")
-		if name == "sessionkey" || name == "sessiontarget" && session {
+		if (name == "sessionkey" || name == "sessiontarget" && session) && !slices.Contains(named, key) {
 			named = append(named, key)
 		}
-		if name == "agentid" || name == "agent" {
-			agents = append(agents, value)
+		agent := protocol.CanonicalKey(value)
+		if (name == "agentid" || name == "agent") && !slices.Contains(agents, agent) {
+			agents = append(agents, agent)
+		}
+		if len(agents)+len(named) > mostReached {
+			return Reach{Schedules: agents[:1], TooMany: true}
 		}
 		events = events || name == "sessiontarget" && value == "main" ||
 			(name == "kind" || name == "action") && (value == "systemEvent" || value == "wake")
@@ -319,7 +327,9 @@ func (s *said) scheduledInto() (keys []string, blind bool) {
 	if events {
 		named = append([]string{"main"}, named...)
 	}
-	return s.sessions(named, agents)
+	out.Schedules = agents
+	out.Sends, out.BlindSend = s.sessions(named, agents)
+	return out
 }
 
 // sessions are the keys that the sessions which a call names may have, other than its own: the key that it names, and

@@ -119,7 +119,7 @@ var facts = map[string]func(j *judged) string{
 	"atcap":     func(j *judged) string { return strconv.FormatBool(j.v.AtCap && !j.v.Grantable) },
 	"alone":     func(j *judged) string { return strconv.FormatBool(j.v.LevelAlone) },
 	"lasting":   func(j *judged) string { return strconv.FormatBool(j.v.Grantable) },
-	"schedules": func(j *judged) string { return strconv.FormatBool(j.plan.Reach.Schedules) },
+	"schedules": func(j *judged) string { return strconv.FormatBool(j.plan.Reach.Schedules != nil) },
 	"sends":     func(j *judged) string { return strings.Join(j.plan.Reach.Sends, " ") },
 	"reads":     func(j *judged) string { return strings.Join(j.plan.Reach.Reads, " ") },
 	"birth":     func(j *judged) string { return j.plan.Birth.String() },

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/openclaw-verifier/verifier/cputest"
+	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -140,6 +141,33 @@ func TestAnAgentsHooksAreFoundInLongCalls(t *testing.T) {
 	url := quoted("url", "https://"+strings.Repeat("é", 300)+".example/")
 	if n := len([]rune(p.Plan(call("web_fetch", url)).Source)); n > 80 {
 		t.Errorf("a label of %d characters", n)
+	}
+}
+
+// What an automation names is raised with it: whose jobs run later is known by one spelling, and what names more than we
+// follow never passes, in no time.
+func TestAnAutomationNamesNoMoreThanWeFollow(t *testing.T) {
+	t.Parallel()
+	p := must(t, policy.Config{})
+	jobs := func(n int) *protocol.Call {
+		var all strings.Builder
+		for i := range n {
+			fmt.Fprintf(&all, `,{"agentId":" Work%d","sessionKey":"s:%d"}`, i, i)
+		}
+		return call("automations", `{"action":"add","jobs":[{}`+all.String()+`]}`)
+	}
+	began := time.Now()
+	for _, n := range []int{40, 16_000} {
+		if got := p.Judge(jobs(n), at(owner)).Mode; got != restrict {
+			t.Errorf("%d agents: %s", n, got)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("they took %s", took)
+	}
+	plan := p.Plan(jobs(2))
+	if got := fmt.Sprint(plan.Reach.Schedules); got != "[main work0 work1]" || len(plan.Reach.Sends) == 0 {
+		t.Errorf("%s, %q", got, plan.Reach.Sends)
 	}
 }
 

@@ -100,7 +100,7 @@ func (pl *planner) keeps() {
 		found = keptSecrets
 	}
 	quiet := argument{"notify", "notify", "false", false, true} // the owner is not to be told
-	pl.Leaves = (pl.Leaves || line != nil && line.Network || r.opens && found != "" || pl.Reach.Schedules ||
+	pl.Leaves = (pl.Leaves || line != nil && line.Network || r.opens && found != "" || pl.Reach.Schedules != nil ||
 		pl.Reach.BlindSend) && !(pl.Tool == "heartbeat_respond" && slices.Contains(pl.args, quiet))
 	if pl.Leaves {
 		pl.Gives = found
@@ -134,6 +134,9 @@ func (pl *planner) asks() {
 	if pl.rule.name == "exec_open" && pl.named.obeys {
 		pl.risks = append(pl.risks, ChangesSettings)
 		pl.hold("open-input", "This program obeys what is typed into it later, which is not asked about.", every)
+	}
+	if pl.Reach.TooMany {
+		pl.hold("too-many", "This names more agents and sessions than we could follow.", taint.Every(restrict))
 	}
 	if pl.Reach.BlindSend {
 		text := "The agent has read outside content, and this names no session to send to that we could follow"

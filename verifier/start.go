@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/openclaw-verifier/verifier/internal/protocol"
@@ -129,11 +128,9 @@ func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
 		to := t.Other(store.Name{Client: c.Client, Key: key})
 		handOn(to, t, j.view.Level, j.view.Secret, "a message from another session")
 	}
-	if r.Schedules {
-		for _, agent := range scheduledFor(c) {
-			jobs := t.Other(store.Jobs(c.Client, agent))
-			jobs.Raise("", j.view.Level, "a conversation that scheduled or changed a job", t.Now)
-		}
+	for _, agent := range r.Schedules {
+		jobs := t.Other(store.Jobs(c.Client, agent))
+		jobs.Raise("", j.view.Level, "a conversation that scheduled or changed a job", t.Now)
 	}
 	return raise, secret
 }
@@ -148,18 +145,6 @@ func handOn(to *store.Conversation, t *store.Tx, level taint.Level, secret, what
 	for _, tool := range t.C.Caution {
 		to.NeedsCaution(tool)
 	}
-}
-
-// scheduledFor names the agents whose automations the call may change.
-func scheduledFor(c *protocol.Call) []string {
-	agents := []string{c.Agent()}
-	for path, value := range c.Strings {
-		name := path[strings.LastIndexByte(path, '.')+1:]
-		if (name == "agentId" || name == "agent") && value != name && !slices.Contains(agents, value) {
-			agents = append(agents, value)
-		}
-	}
-	return agents
 }
 
 // jobChanged takes in what the scheduler tells of a job: that it has started it, so that the first run after that is
