@@ -165,6 +165,9 @@ func levels(b *bench) {
 	}
 	b.raise(s, c, "", taint.External)
 	other := b.store()
+	if err := other.Update(b.ctx, store.Name{Key: "main"}, func(*store.Tx) error { return nil }); err == nil {
+		b.Error("a conversation of no client is changed")
+	}
 	b.is("what came without a session id counts for all", b.level(other, c, "one"), taint.External)
 	b.update(other, c, func(t *store.Tx) {
 		b.is("a call was decided there", t.C.Called, true)
