@@ -70,8 +70,8 @@ func (d *Desk) Answer(ctx context.Context, a Answer) (Outcome, error) { //nolint
 // told is what the person reads instead where an answer met a fault.
 func told(o Outcome, err error) (Outcome, error) {
 	if err != nil {
-		o = Outcome{Text: "The store can't be reached, or the record can't be written. Nothing was approved unless the card " +
-			"says so. Try again."}
+		o = Outcome{Text: "The store can't be reached, or the record can't be written. Nothing was approved unless " +
+			"the card says so. Try again."}
 	}
 	return o, err
 }

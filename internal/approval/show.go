@@ -147,8 +147,8 @@ func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant f
 	return len(taken), nil
 }
 
-// closed wakes those who wait for a card, or for its place, and shows on every copy what became of it: on all channels at the same
-// time, for one that is down does not delay the others.
+// closed wakes those who wait for a card, or for its place, and shows on every copy what became of it: on all channels
+// at the same time, for one that is down does not delay the others.
 func (sh *shows) closed(ctx context.Context, c *Card) {
 	sh.waiters.wake(c.ID)
 	sh.waiters.wake(c.Ask.Conversation.Hash())

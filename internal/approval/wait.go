@@ -162,7 +162,8 @@ func (sh *shows) look() {
 		case <-sh.ctx.Done():
 			for _, id := range sh.waiters.ids() {
 				sh.run(sh.ctx, func(ctx context.Context) {
-					if c, now, err := sh.load(ctx, id); err == nil && c.at(now) == Open && len(sh.waiters.held(id)) > 0 {
+					c, now, err := sh.load(ctx, id)
+					if err == nil && c.at(now) == Open && len(sh.waiters.held(id)) > 0 {
 						sh.closed(ctx, c)
 					}
 				})
