@@ -106,7 +106,7 @@ func voteBlocks(c *approval.Card, r *room) []Block {
 		if v.Allow {
 			verb = "approved " + r.inline(c.Ask.Reach(v.Scope))
 		}
-		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Person), verb, r.person(v.Via)))
+		said = append(said, fmt.Sprintf("%s %s (%s)", r.person(v.Who()), verb, r.person(v.Via)))
 	}
 	text := fmt.Sprintf("%d of %d", len(c.Votes), max(c.Ask.Approvals, 1))
 	if r.roomy && len(said) > 0 {

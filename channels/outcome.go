@@ -92,7 +92,7 @@ func ending(c *approval.Card, o *approval.Outcome) (word, sign string) {
 func approvers(c *approval.Card, r *room) []string {
 	var names []string
 	for i := range c.Votes {
-		names = append(names, r.person(c.Votes[i].Person))
+		names = append(names, r.person(c.Votes[i].Who()))
 	}
 	return names
 }
@@ -105,7 +105,7 @@ func denied(v *approval.Vote, r *room) Fate {
 	if v.Person == "" {
 		return Fate{Word: "Withdrawn", At: minute(v.At), Why: reason}
 	}
-	return Fate{Word: "Denied", How: "by " + r.person(v.Person), At: minute(v.At), Why: reason}
+	return Fate{Word: "Denied", How: "by " + r.person(v.Who()), At: minute(v.At), Why: reason}
 }
 
 // minute is a time to the minute, which is all that is shown of it: what ended in the same minute ended together.

@@ -52,7 +52,7 @@ func (c *Config) People() []approval.Person {
 		people = append(people, c.Approvers[i].person())
 	}
 	for _, p := range c.unnamed() {
-		people = append(people, approval.Person{Name: strings.Replace(p.id, ":", " ", 1), IDs: []string{p.id}})
+		people = append(people, approval.Person{Name: strings.Replace(p.id, ":", " ", 1), Bare: true, IDs: []string{p.id}})
 	}
 	return people
 }

@@ -36,7 +36,7 @@ func TestOnePersonHasOneIDOnEachPlatform(t *testing.T) {
 func TestAllowedUserIDsAddPeopleAndTheirAbsenceNobody(t *testing.T) {
 	owner := approval.Person{Name: "owner", IDs: []string{"token:owner"}}
 	ann := approval.Person{Name: "Ann", IDs: []string{"telegram:111"}}
-	extra := approval.Person{Name: "telegram 222", IDs: []string{"telegram:222"}}
+	extra := approval.Person{Name: "telegram 222", Bare: true, IDs: []string{"telegram:222"}}
 	for _, tt := range []struct {
 		text string
 		want []approval.Person

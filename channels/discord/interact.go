@@ -27,7 +27,7 @@ func (ch *Channel) interaction(ctx context.Context, answer delivery.AnswerFunc, 
 		_ = r.say(ctx, nil)
 		return
 	}
-	a := approval.Answer{ID: personID(who.ID), Via: Name}
+	a := approval.Answer{ID: personID(who.ID), Name: cmp.Or(who.GlobalName, who.Username), Via: Name}
 	if d, isTap := i.Data.(discordgo.MessageComponentInteractionData); isTap {
 		a.Handle = d.CustomID
 	}

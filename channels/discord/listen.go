@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *dis
 		return
 	}
 	o, err := answer(ctx, approval.Answer{
-		ID: personID(m.Author.ID), Via: Name, Text: m.Content,
+		ID: personID(m.Author.ID), Name: cmp.Or(m.Author.GlobalName, m.Author.Username), Via: Name, Text: m.Content,
 		Message: m.ID, Sent: m.Timestamp,
 	})
 	if err != nil {

@@ -1,8 +1,10 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +57,7 @@ func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, i *inter
 		return
 	}
 	at := i.place()
-	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Handle: i.handle()})
+	o := ch.ask(ctx, answer, approval.Answer{ID: ch.personID(i.User.ID, i.User.TeamID), Name: i.User.Name, Handle: i.handle()})
 	var err error
 	if o.Kind == approval.Shown {
 		err = ch.details(ctx, o.Card, at)
@@ -115,7 +117,7 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mes
 	seconds, _, _ := strings.Cut(m.TS, ".")
 	sent, _ := strconv.ParseInt(seconds, 10, 64) // one that is no time is long ago: no other card was there before it
 	o := ch.ask(ctx, answer, approval.Answer{
-		ID: id, Text: text, Message: m.Channel + "/" + m.TS, Sent: time.Unix(sent, 0),
+		ID: id, Name: ch.nameOf(ctx, id, m.User), Text: text, Message: m.Channel + "/" + m.TS, Sent: time.Unix(sent, 0),
 	})
 	at := ref{channel: m.Channel, message: m.TS, thread: m.ThreadTS}
 	if !direct {
@@ -130,4 +132,22 @@ func (ch *Channel) typed(ctx context.Context, answer delivery.AnswerFunc, m *mes
 	if _, err := ch.write(ctx, line, ref{channel: at.channel, thread: at.thread}, said(o.Text)); err != nil {
 		ch.Log.WarnContext(ctx, "a line could not be answered", "err", err)
 	}
+}
+
+// namePatience is how long an answer waits for the name of the person who typed it.
+const namePatience = 2 * time.Second
+
+// nameOf asks Slack what a person is called who may approve: a typed line comes with their id alone. It is empty where Slack does not
+// say, such as for an app without the scope users:read; the id is shown then. Nothing is decided by it.
+func (ch *Channel) nameOf(ctx context.Context, id, user string) string {
+	if !slices.ContainsFunc(ch.config.AllowedUserIDs, func(allowed delivery.ID) bool { return id == Name+":"+string(allowed) }) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, namePatience)
+	defer cancel()
+	about, err := ch.api.GetUserInfoContext(ctx, user)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(about.Profile.DisplayName, about.RealName, about.Name)
 }

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,13 +28,18 @@ func (ch *Channel) handle(ctx context.Context, answer delivery.AnswerFunc, u *mo
 
 func personID(id int64) string { return fmt.Sprintf("%s:%d", Name, id) }
 
+// calledBy is what Telegram calls a user.
+func calledBy(u *models.User) string {
+	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
+}
+
 // tap takes a press of a button. Who pressed it is the first thing that the desk
 // looks at.
 func (ch *Channel) tap(ctx context.Context, answer delivery.AnswerFunc, q *models.CallbackQuery) {
 	if q.From.IsBot || q.Data == "" {
 		return
 	}
-	o, err := answer(ctx, approval.Answer{ID: personID(q.From.ID), Via: Name, Handle: q.Data})
+	o, err := answer(ctx, approval.Answer{ID: personID(q.From.ID), Name: calledBy(&q.From), Via: Name, Handle: q.Data})
 	if err != nil {
 		ch.Log.Error("a tap could not be taken", "err", err)
 	}
@@ -134,7 +140,7 @@ func (ch *Channel) person(m *models.Message) bool {
 // read makes an answer of a command that was written to the bot alone or in reply
 // to it.
 func (ch *Channel) read(m *models.Message) (approval.Answer, bool) {
-	a := approval.Answer{ID: personID(m.From.ID), Via: Name}
+	a := approval.Answer{ID: personID(m.From.ID), Name: calledBy(m.From), Via: Name}
 	to := answered(m)
 	toUs := to != nil && to.From != nil && to.From.ID == ch.api.ID()
 	if !toUs && m.Chat.Type != models.ChatTypePrivate {

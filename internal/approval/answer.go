@@ -20,6 +20,7 @@ import (
 type Answer struct {
 	ID   string // who: platform:id, by the platform's immutable user id
 	Via  string // where: the channel's name
+	Name string // what the platform calls them: only shown; the ID says who they are
 	Text string // a typed line; if set, nothing below counts but Message and Sent
 
 	// what the platform calls the message of the line: it may bring the same one again; empty: each is another
@@ -100,12 +101,15 @@ func notFound(text string) Outcome { return Outcome{Kind: NotFound, Text: text} 
 
 func replied(text string) Outcome { return Outcome{Kind: Replied, Text: text} }
 
-// mostReason is how many characters are kept of a reason: more than any client reads.
-const mostReason = 500
+// How many characters are kept of a reason, which is more than any client reads, and of a name.
+const mostReason, mostCalled = 500, 40
 
 // count puts the person's vote on a card.
 func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error) {
-	vote := Vote{Person: an.person, ID: an.ID, Via: an.Via, Allow: an.Allow, Reason: an.o.harmless(an.Reason)}
+	vote := Vote{Person: an.person, ID: an.ID, Via: an.Via, Allow: an.Allow, Reason: an.o.harmless(an.Reason, mostReason)}
+	if an.terms().bare[an.ID] { // anyone can choose what the platform calls them, so that nothing is decided by it
+		vote.Called = an.o.harmless(an.Name, mostCalled)
+	}
 	if an.Scope.Target != AnyCall && !an.Scope.Turn {
 		an.Scope.Minutes = cmp.Or(an.Scope.Minutes, tapMinutes)
 	}
@@ -187,10 +191,10 @@ func (an *answering) counted(ctx context.Context, c *Card) {
 // maybeCode is what could be a code, or hold one.
 var maybeCode = regexp.MustCompile(`[0-9A-Fa-f]{8,}`)
 
-// harmless is a reason that others may read, the agent too: no secret, no code (they may have written two
+// harmless is a person's text that others may read, the agent too: no secret, no code (they may have written two
 // lines as one), in one line, without what can't be seen. Such characters go first, so that they break up no secret;
 // then secrets, since a part of one would not be known for it.
-func (o *Options) harmless(s string) string {
+func (o *Options) harmless(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -201,8 +205,8 @@ func (o *Options) harmless(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	s = maybeCode.ReplaceAllString(o.Hide(strings.TrimSpace(s)), "…")
-	if r := []rune(s); len(r) > mostReason {
-		return strings.TrimSpace(string(r[:mostReason]))
+	if r := []rune(s); len(r) > most {
+		return strings.TrimSpace(string(r[:most]))
 	}
 	return s
 }

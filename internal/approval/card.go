@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,7 +124,9 @@ type Origin struct {
 
 // Vote is one person's answer.
 type Vote struct {
-	Person string    `json:"person"`      // empty: the question was taken back
+	Person string `json:"person"` // empty: the question was taken back
+	// what the platform calls a person of whom the config knows only an id; for people to read
+	Called string    `json:"called,omitzero"`
 	ID     string    `json:"id,omitzero"` // which of their ids said it
 	Via    string    `json:"via"`
 	Allow  bool      `json:"allow"`
@@ -133,6 +136,9 @@ type Vote struct {
 	Edited string    `json:"edited,omitzero"` // the digest of the call that the person made of it
 	At     time.Time `json:"at"`
 }
+
+// Who is the person's name as others know it.
+func (v *Vote) Who() string { return cmp.Or(v.Called, v.Person) }
 
 // Target is which calls a yes is for. The zero Target is every call of the tool.
 type Target uint8

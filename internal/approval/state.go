@@ -99,12 +99,12 @@ func (c *Card) scope() Scope {
 	return s
 }
 
-// names are those who said yes, or no.
+// names are those who said yes, or no, as others know them.
 func (c *Card) names(allow bool) string {
 	var names []string
 	for i := range c.Votes {
 		if v := &c.Votes[i]; v.Allow == allow && v.Person != "" {
-			names = append(names, v.Person)
+			names = append(names, v.Who())
 		}
 	}
 	return strings.Join(names, ", ")

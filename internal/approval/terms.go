@@ -31,6 +31,7 @@ type Config struct {
 // Person may answer. Their ids on several platforms make one person.
 type Person struct {
 	Name string
+	Bare bool     // the config has no name for them: it is made of the id
 	IDs  []string // platform:id, by the platform's immutable user id; token:<name> for an owner token
 }
 
@@ -55,6 +56,7 @@ type Terms struct {
 type terms struct {
 	Terms
 	people map[string]string // id to name
+	bare   map[string]bool   // ids of those without a name
 }
 
 // Configure puts new terms in force for every answer from now on, or refuses them and changes nothing. Cards that are
@@ -70,13 +72,13 @@ func (cs *cards) Configure(t Terms) error {
 	t.Approvals = cmp.Or(t.Approvals, 1)
 	t.MaxPromptsPerHour = cmp.Or(t.MaxPromptsPerHour, defaultPrompts)
 	t.TTL = cmp.Or(t.TTL, DefaultTTL)
-	next := &terms{Terms: t, people: make(map[string]string)}
+	next := &terms{Terms: t, people: make(map[string]string), bare: make(map[string]bool)}
 	for _, p := range t.People {
 		for _, id := range p.IDs {
 			if other, taken := next.people[id]; taken && other != p.Name {
 				return errors.New("approval: the id " + id + " belongs to two approvers, " + other + " and " + p.Name)
 			}
-			next.people[id] = p.Name
+			next.people[id], next.bare[id] = p.Name, p.Bare
 		}
 	}
 	cs.inForce.Store(next)

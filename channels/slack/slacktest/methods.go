@@ -37,6 +37,21 @@ func readCall(r *http.Request) (*call, error) {
 	return c, err
 }
 
+// usersInfo tells what a person is called.
+func (s *Server) usersInfo(c *call) answer {
+	s.Lock()
+	defer s.Unlock()
+	id := c.form.Get("user")
+	switch name := s.Names[id]; {
+	case s.Names == nil:
+		return bad("missing_scope")
+	case name == "":
+		return bad("user_not_found")
+	default:
+		return answer{"ok": true, "user": map[string]any{"id": id, "name": strings.ToLower(name), "real_name": name, "profile": map[string]any{"display_name": ""}}}
+	}
+}
+
 func (s *Server) authTest(*call) answer {
 	s.Lock()
 	defer s.Unlock()

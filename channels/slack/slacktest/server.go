@@ -52,6 +52,7 @@ type Server struct {
 	calls      []string
 	Enterprise string // the company that the workspace belongs to, if it does
 
+	Names map[string]string // what people are called, by their ids; nil: the app may not ask
 }
 
 // Message is what the app has written.
@@ -156,7 +157,7 @@ type method func(*Server, *call) answer
 var methods = map[string]method{
 	"auth.test": (*Server).authTest, "chat.postMessage": (*Server).postMessage, "chat.postEphemeral": (*Server).postEphemeral,
 	"chat.update": (*Server).update, "files.getUploadURLExternal": (*Server).getUploadURL,
-	"files.completeUploadExternal": (*Server).completeUpload,
+	"files.completeUploadExternal": (*Server).completeUpload, "users.info": (*Server).usersInfo,
 }
 
 // ServeHTTP is the API, and the other end of Socket Mode.
@@ -172,7 +173,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.link(w, r)
 	case name == "apps.connections.open":
 		s.openConnection(w, r)
-	case name != "auth.test" && s.Meet(w, r, fail):
+	case name != "auth.test" && name != "users.info" && s.Meet(w, r, fail):
 	case strings.HasPrefix(r.URL.Path, "/upload/"):
 		s.upload(w, r)
 	case isMethod:
