@@ -280,7 +280,9 @@ func (e *evaluation) writesUnseen() bool {
 // requestID names a request of a conversation: in another one it is another request.
 func requestID(c *protocol.Call) string { return c.Context.SessionKey + "\n" + c.RequestID }
 
-// keep keeps what became of the request, for a client that asks again, and of its call, for the event of its result.
+// keep keeps what became of the request, for a client that asks again, and of its call, for the event of its result. Of
+// the call nothing is kept where it was simply allowed, and brings in what its tool otherwise returns, nor where no
+// person denied it: it counts as what the tool returns.
 func (e *evaluation) keep(t *store.Tx, state string) {
 	r := store.Request{
 		ID: e.id, Body: e.call.Body, Allow: state == released, Denied: state == denied, Waits: state == waiting,
@@ -290,8 +292,14 @@ func (e *evaluation) keep(t *store.Tx, state string) {
 		r.By = byEdit
 	}
 	t.Decide(r)
-	if !r.Denied || e.ruling.Denied && e.ruling.ByPerson {
-		e.note(t, state)
+	c, p := e.call, &e.plan
+	usual := r.Allow && !e.held && p.Secret == "" && !p.ByArguments() ||
+		r.Denied && !(e.ruling.Denied && e.ruling.ByPerson)
+	if !usual && c.Context.ToolCallID != "" && c.Context.SessionKey != "" {
+		t.Decide(store.Request{
+			ID: outcomeID(c, c.Context.ToolCallID, c.Tool), Waits: r.Waits,
+			By: state + " " + p.Raise.String() + " " + p.Secret, Keep: r.Keep,
+		})
 	}
 }
 

@@ -132,20 +132,6 @@ const (
 	denied   = "denied"  // a person said no
 )
 
-// note keeps what became of a call beside its request, where the arguments make what it brings in better or worse than
-// what its tool otherwise returns, or where it was not simply allowed. What is not kept counts as what the tool
-// returns.
-func (e *evaluation) note(t *store.Tx, state string) {
-	c, p := e.call, &e.plan
-	usual := state == released && !e.held && p.Secret == "" && !p.ByArguments()
-	if !usual && c.Context.ToolCallID != "" && c.Context.SessionKey != "" {
-		t.Decide(store.Request{
-			ID: outcomeID(c, c.Context.ToolCallID, c.Tool), Waits: state == waiting,
-			By: state + " " + p.Raise.String() + " " + p.Secret, Keep: e.terms.Keep,
-		})
-	}
-}
-
 // outcomeID names the outcome of a call; no request can have such an id, for it holds a space.
 func outcomeID(c *protocol.Call, id, tool string) string {
 	return "outcome of " + id + " " + tool + " in " + c.Context.SessionKey
