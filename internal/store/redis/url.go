@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -61,11 +62,12 @@ func parseURL(text string) (o *goredis.UniversalOptions, replicas int, err error
 		o.SentinelUsername, o.SentinelPassword = query.Get("sentinel_username"), query.Get("sentinel_password")
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
-		addr, err := withPort(host, port)
-		if err != nil {
-			return nil, 0, err
+		h, err := url.Parse("redis://" + host)
+		if err != nil || h.Host != host || h.Hostname() == "" ||
+			strings.Contains(h.Hostname(), ":") != strings.HasPrefix(host, "[") { // an IPv6 address needs its brackets
+			return nil, 0, errURL
 		}
-		o.Addrs = append(o.Addrs, addr)
+		o.Addrs = append(o.Addrs, net.JoinHostPort(h.Hostname(), cmp.Or(h.Port(), port)))
 	}
 	if len(parts) > 0 {
 		o.DB, err = strconv.Atoi(parts[0])
@@ -84,14 +86,4 @@ func parseURL(text string) (o *goredis.UniversalOptions, replicas int, err error
 		}
 	}
 	return o, replicas, nil
-}
-
-func withPort(host, port string) (string, error) {
-	if h, p, err := net.SplitHostPort(host); err == nil && h != "" && p != "" {
-		return host, nil
-	}
-	if host == "" || strings.Contains(strings.Trim(host, "[]"), ":") && !strings.HasPrefix(host, "[") {
-		return "", errURL // an IPv6 address needs its brackets, and a port its number
-	}
-	return net.JoinHostPort(strings.Trim(host, "[]"), port), nil
 }
