@@ -45,7 +45,8 @@ func New(c Config) (*Policy, []Problem, error) {
 	if err := errors.Join(b.errors...); err != nil {
 		return nil, b.warnings, err
 	}
-	return &b.Policy, b.warnings, nil
+	p := b.Policy // what it was built from can go
+	return &p, b.warnings, nil
 }
 
 // Tools lists the tools that have a row of their own: the shipped ones and those the owner names.
