@@ -191,16 +191,6 @@ func (cs *cards) Look(ctx context.Context, id string) (*Card, Outcome, time.Time
 	return c, c.outcome(now), now, nil
 }
 
-// Sources is a conversation by its short name, with what made it worse. store.ErrUnknown and store.ErrAmbiguous say
-// that it was not found.
-func (cs *cards) Sources(ctx context.Context, ref string) (store.Conversation, error) {
-	n, err := cs.o.Store.Find(ctx, ref)
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	return cs.o.Store.Look(ctx, n)
-}
-
 // note records what does not hold anything up; a failure shows in health.
 func (cs *cards) note(ctx context.Context, e record.Entry) {
 	if err := cs.o.Record.Append(e); err != nil {

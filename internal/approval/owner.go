@@ -86,6 +86,16 @@ func whom(agent string) string {
 	return "The agent " + quote(agent)
 }
 
+// Sources is a conversation by its short name, with what made it worse. store.ErrUnknown and store.ErrAmbiguous say
+// that it was not found.
+func (d *Desk) Sources(ctx context.Context, ref string) (store.Conversation, error) {
+	n, err := d.o.Store.Find(ctx, ref)
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	return d.o.Store.Look(ctx, n)
+}
+
 // noConversation says why none was found by a reference.
 func (an *answering) noConversation(ref string, err error) (Outcome, error) {
 	switch {

@@ -245,26 +245,26 @@ type Probed struct {
 
 // Probe asks every channel how it is doing, for an approver. With send it also shows a card on each that asks
 // nothing.
-func (sh *shows) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
-	if !sh.Lists(id) {
+func (d *Desk) Probe(ctx context.Context, id string, send bool) ([]Probed, error) {
+	if !d.Lists(id) {
 		return nil, ErrNotApprover
 	}
-	names := slices.Sorted(maps.Keys(sh.o.Channels))
+	names := slices.Sorted(maps.Keys(d.o.Channels))
 	out := make([]Probed, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
 		out[i] = Probed{Channel: name, Err: errors.New("the channel failed over the question; the log says where")}
-		all.Go(func() { sh.survive(func() { out[i] = sh.probe(ctx, name, send) }) })
+		all.Go(func() { d.survive(func() { out[i] = d.probe(ctx, name, send) }) })
 	}
 	all.Wait()
 	return out, ctx.Err()
 }
 
-func (sh *shows) probe(ctx context.Context, name string, send bool) Probed {
-	ctx, cancel := sh.patience(ctx)
+func (d *Desk) probe(ctx context.Context, name string, send bool) Probed {
+	ctx, cancel := d.patience(ctx)
 	defer cancel()
-	p, ch := Probed{Channel: name}, sh.o.Channels[name]
-	if err, stopped := sh.deaf.Load(name); stopped {
+	p, ch := Probed{Channel: name}, d.o.Channels[name]
+	if err, stopped := d.deaf.Load(name); stopped {
 		p.ListenErr, _ = err.(error)
 	}
 	if prober, ok := ch.(Prober); ok {
