@@ -15,8 +15,8 @@ func nameKey(kind, name string) string { return keyOf("", named, "/", hashOf(kin
 // mostTimes is more than anything is counted to.
 const mostTimes = 1100
 
-// happened is when a thing happened within a window before now, in Unix milliseconds. What is yet to come happened before
-// the clock was set back: from now on it counts as what happens now.
+// happened is when a thing happened within a window before now, in Unix milliseconds. What is yet to come happened
+// before the clock was set back: from now on it counts as what happens now.
 func happened(t *Tx, key string, window time.Duration) (at []int64) {
 	isAhead := false
 	for _, one := range valueOf[[]int64](t, key) {

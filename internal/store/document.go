@@ -50,24 +50,22 @@ const (
 // VersionOf is the version of a document as a backend keeps it; "": it is not there.
 func VersionOf(value []byte) string { return string(value[:min(len(value), versionSize)]) }
 
-// sealer makes and checks the MACs of documents, under a key of their own.
-type sealer struct{ pool sync.Pool }
-
-func newSealer(key hmac.Key) *sealer {
+// newMACs are those of documents, under a key of their own.
+func newMACs(key hmac.Key) *sync.Pool {
 	own := []byte(key.Seal("documents"))
-	return &sealer{sync.Pool{New: func() any { return macs.New(sha256.New, own) }}}
+	return &sync.Pool{New: func() any { return macs.New(sha256.New, own) }}
 }
 
-func (s *sealer) mac(to, text []byte) []byte {
-	m, _ := s.pool.Get().(hash.Hash)
-	defer s.pool.Put(m)
+func (e *engine) mac(to, text []byte) []byte {
+	m, _ := e.macs.Get().(hash.Hash)
+	defer e.macs.Put(m)
 	m.Reset()
 	_, _ = m.Write(text) // it never fails
 	return m.Sum(to)
 }
 
 // seal makes a document of what is known of it. Its name, which has no zero byte, is under the MAC too.
-func (s *sealer) seal(name string, k *known) ([]byte, error) {
+func (e *engine) seal(name string, k *known) ([]byte, error) {
 	var header [headerSize]byte
 	binary.BigEndian.PutUint64(header[:], rand.Uint64()) //nolint:gosec // nobody gains by guessing it
 	k.version = string(header[:versionSize])
@@ -80,15 +78,15 @@ func (s *sealer) seal(name string, k *known) ([]byte, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	k.size = text.Len()
-	return s.mac(text.Bytes(), text.Bytes())[len(name)+1:], nil
+	return e.mac(text.Bytes(), text.Bytes())[len(name)+1:], nil
 }
 
-func (s *sealer) unseal(name string, value []byte) (*known, error) {
+func (e *engine) unseal(name string, value []byte) (*known, error) {
 	if len(value) == 0 {
 		return absent, nil
 	}
 	end := len(value) - sha256.Size
-	if end < headerSize || !macs.Equal(value[end:], s.mac(nil, append([]byte(name+"\x00"), value[:end]...))) {
+	if end < headerSize || !macs.Equal(value[end:], e.mac(nil, append([]byte(name+"\x00"), value[:end]...))) {
 		return nil, ErrForged
 	}
 	return &known{

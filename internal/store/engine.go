@@ -16,7 +16,7 @@ import (
 type engine struct {
 	o     *Options
 	file  *file
-	seals *sealer
+	macs  *sync.Pool
 	cache cache
 	clock clock
 	seed  maphash.Seed
@@ -182,7 +182,7 @@ func (e *engine) commit(t *Tx) (moved []Doc, done bool, err error) {
 		if !n.until.IsZero() {
 			n.next.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))
 		}
-		if d.Value, err = e.seals.seal(n.key, n.next); err != nil {
+		if d.Value, err = e.seal(n.key, n.next); err != nil {
 			return nil, false, err
 		}
 	}
@@ -213,7 +213,7 @@ func (e *engine) commit(t *Tx) (moved []Doc, done bool, err error) {
 // learn reads a document that came from the backend. What this process had seen newer before it asked is lost; what it
 // has seen since then may be newer.
 func (e *engine) learn(d *Doc, was *known) (*known, error) {
-	k, err := e.seals.unseal(d.Key, d.Value)
+	k, err := e.unseal(d.Key, d.Value)
 	if err != nil {
 		e.o.Log.Error("a document in the store does not carry this server's seal: everything that rests on it is denied",
 			"kind", kindOf(d.Key))

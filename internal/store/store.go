@@ -154,7 +154,7 @@ func Open(ctx context.Context, o Options) (*Store, error) { //nolint:gocritic //
 	}
 	o.Wait, o.Log = cmp.Or(o.Wait, 400*time.Millisecond), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Store{engine: &engine{
-		o: &o, file: f, seals: newSealer(o.Key), seed: maphash.MakeSeed(), eras: make(chan struct{}, 1),
+		o: &o, file: f, macs: newMACs(o.Key), seed: maphash.MakeSeed(), eras: make(chan struct{}, 1),
 	}}
 	for i := range s.locks {
 		s.locks[i] = make(chan struct{}, 1)
