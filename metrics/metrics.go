@@ -34,7 +34,7 @@ type Metrics struct {
 	decisions, answers, faults, audits, tokens *prometheus.CounterVec
 	asked, reflexes, undelivered, exhausted    prometheus.Counter
 	deciding                                   *prometheus.HistogramVec
-	waiting, answering, auditing               prometheus.Observer
+	answering, auditing                        prometheus.Observer
 }
 
 // Gauges are read when someone looks.
@@ -64,8 +64,6 @@ func New(g Gauges) *Metrics {
 		"decision", "by", "mode", "class", "level")
 	m.deciding = times("decision_seconds", "Time to decide a call, without waiting for people.", []string{"decision"},
 		.00005, .0001, .0002, .0005, .001, .002, .005, .01, .05, .1, .5)
-	m.waiting = times("wait_seconds", "Time a call was held for a person.", nil,
-		1, 2, 5, 10, 15, 20, 25, 30, 60, 120, 300, 600).WithLabelValues()
 	m.asked = count("prompts_total", "Questions put to people. Its rate per hour is how often the owner is asked.")
 	m.answers = counts("answers_total", "People's answers by what they said.", "answer")
 	m.answering = times("answer_seconds", "Time from putting a question to a person's answer.", nil,
@@ -107,9 +105,6 @@ func (m *Metrics) Decided(e *record.Entry, class string, took time.Duration) {
 	m.decisions.WithLabelValues(e.Decision, cmp.Or(e.Error, e.By), e.Mode, class, e.Level).Inc()
 	waited := time.Duration(e.WaitedMs) * time.Millisecond
 	m.deciding.WithLabelValues(e.Decision).Observe((took - waited).Seconds())
-	if waited > 0 {
-		m.waiting.Observe(waited.Seconds())
-	}
 	if slices.Contains(parts, e.Error) {
 		m.faults.WithLabelValues(e.Error).Inc()
 	}
