@@ -284,7 +284,7 @@ func (s *said) reach() (out Reach) {
 	case r != nil:
 		var named []string
 		for _, p := range r.params {
-			if v := s.top(p); v != "" && !(r.own && v == "current") {
+			if v := s.top(p); v != "" && (!r.own || v != "current") {
 				named = append(named, v)
 			}
 		}

@@ -134,12 +134,8 @@ func (b *builder) readServers() {
 func (b *builder) label(path string, f *facts, t Tool) {
 	acted, harmless := f.sink && IsShipped(f.name), t.Sink != nil && !*t.Sink
 	f.annotated, f.known, f.shows = false, true, f.shows && t.Source == nil
-	switch {
-	case t.Source == nil:
-	case *t.Source && f.response < external:
-		f.response = untrusted
-	case !*t.Source && f.response >= external:
-		f.response = local
+	if s := t.Source; s != nil && *s != (f.response >= external) {
+		f.response = map[bool]taint.Level{true: untrusted, false: local}[*s]
 	}
 	goesNowhere := harmless || t.Destinations != nil && len(t.Destinations) == 0
 	f.leaves, f.strictSink = f.leaves && !goesNowhere, f.strictSink && !harmless
@@ -156,6 +152,14 @@ func (b *builder) label(path string, f *facts, t Tool) {
 	if isSafe {
 		f.strictSink = f.leaves // as web_fetch
 	}
+	if isSafe && f.reason == unknownTool.reason {
+		f.reason = "only looks, as your label says"
+	}
+	b.checkLabel(path, f, harmless, acted, isSafe)
+}
+
+// checkLabel says where a label contradicts itself, or makes milder what acts.
+func (b *builder) checkLabel(path string, f *facts, harmless, acted, isSafe bool) {
 	switch {
 	case harmless && f.destructive:
 		b.fail(path, "is destructive and no sink: what destroys something acts")
@@ -163,8 +167,6 @@ func (b *builder) label(path string, f *facts, t Tool) {
 		b.fail(path+".safe", "what acts, runs or destroys is not safe: set sink: false, or leave safe out")
 	case harmless && acted:
 		b.warn(path+".sink", f.name+" acts outside ("+f.reason+"); as you say it doesn't, outside content may drive it")
-	case isSafe && f.reason == unknownTool.reason:
-		f.reason = "only looks, as your label says"
 	}
 }
 

@@ -41,14 +41,7 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	if list != nil || lines == nil {
 		lines = append(lines, command.Argv(list))
 	}
-	all, s.long = &lines[0], left < 0
-	for i := range lines[1:] {
-		one := &lines[i+1]
-		all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
-		all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
-		all.Paths = append(all.Paths, one.Paths...)
-		all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
-	}
+	all, s.long = joined(lines), left < 0
 	for _, name := range s.names {
 		key := plainKey(name)
 		plain = plain && (commandParams[key] || directoryParams[key] || idleParams[key])
@@ -59,6 +52,19 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	s.base = s.start
 	s.in(all)
 	return all, plain
+}
+
+// joined is what several lines say together.
+func joined(lines []command.Line) *command.Line {
+	all := &lines[0]
+	for i := range lines[1:] {
+		one := &lines[i+1]
+		all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
+		all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
+		all.Paths = append(all.Paths, one.Paths...)
+		all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
+	}
+	return all
 }
 
 // knownEffect is the rule for commands, as far as the call itself tells. Where only the conversation's level asks, a

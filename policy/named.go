@@ -49,29 +49,14 @@ func (s *said) namedFiles(r *rule) (n named) {
 			n.secret = homeFiles
 		}
 	}
-	for i := range s.args {
-		a := &s.args[i]
-		switch {
-		case s.Tool == "apply_patch":
-			for _, header := range patchHeader.FindAllStringSubmatch(a.value, -1) {
-				s.files = append(s.files, header[1])
-			}
-		case fileParams[a.name] || a.name == "pattern" && s.Tool == "glob" || strings.HasPrefix(a.value, "file:"):
-			s.files = append(s.files, a.value)
-		}
-	}
+	s.listFiles()
 	n.later = writes && len(s.files) == 0
 	for _, name := range s.files {
 		p := s.place(name)
 		seek(&p)
 		n.others = n.others || reads && p.fromOthers()
-		n.settings = n.settings || writes && isSettings(p.clean)
-		if writes && p.isOutside() {
-			n.away = n.away || !relative(p.clean)
-			n.outside = n.outside || !p.home || !isBelowAny(p.rest, notes)
-		}
-		for part := range strings.SplitSeq(strings.ToLower(slashed(name)), "/") {
-			n.later = n.later || writes && runsLater[part]
+		if writes {
+			n.written(&p)
 		}
 	}
 	for i := 0; n.secret == "" && (!r.known || r.leaves) && i < len(s.args); i++ {
@@ -83,10 +68,56 @@ func (s *said) namedFiles(r *rule) (n named) {
 	return n
 }
 
+// listFiles finds the files that a call names.
+func (s *said) listFiles() {
+	for i := range s.args {
+		a := &s.args[i]
+		switch {
+		case s.Tool == "apply_patch":
+			for _, header := range patchHeader.FindAllStringSubmatch(a.value, -1) {
+				s.files = append(s.files, header[1])
+			}
+		case fileParams[a.name] || a.name == "pattern" && s.Tool == "glob" || strings.HasPrefix(a.value, "file:"):
+			s.files = append(s.files, a.value)
+		}
+	}
+}
+
+// written adds what a file names that is written.
+func (n *named) written(p *place) {
+	n.settings = n.settings || isSettings(p.clean)
+	if p.isOutside() {
+		n.away = n.away || !relative(p.clean)
+		n.outside = n.outside || !p.home || !isBelowAny(p.rest, notes)
+	}
+	for part := range strings.SplitSeq(strings.ToLower(slashed(p.name)), "/") {
+		n.later = n.later || runsLater[part]
+	}
+}
+
 // namedBy says what the words of a command name. The programs themselves may be anywhere.
 func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
-	here, leading := false, []string(nil)
-	hidden, known := strings.Contains(g.start, "/."), line.Effect != command.Anything
+	leading := n.words(line, g)
+	if slices.ContainsFunc(line.Paths, g.isAllOfHome) {
+		n.secret = homeFiles
+	}
+	programs, known := map[string]bool{}, line.Effect != command.Anything
+	for _, words := range line.Commands {
+		if p.begins.mark(&n, words); len(leading) > 0 {
+			programs[words[0]] = true
+		}
+		if !known && n.secret != ofCommands && words[0] != "cd" && slices.ContainsFunc(words[1:], g.isAllOfHome) {
+			n.secret = homeFiles
+		}
+	}
+	n.outside = slices.ContainsFunc(leading, func(word string) bool { return !programs[word] })
+	n.away = n.outside && line.Effect != command.Look
+	return n
+}
+
+// words adds what the words of a command name, and gives those that lead out.
+func (n *named) words(line *command.Line, g *ground) (leading []string) {
+	here, hidden := false, strings.Contains(g.start, "/.")
 	for _, word := range line.Words {
 		if g.isBare(word) {
 			here = true
@@ -111,21 +142,7 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 		start = strings.TrimPrefix(start, dir)
 	}
 	n.settings = n.settings || g.isSettingsWord(start)
-	if slices.ContainsFunc(line.Paths, g.isAllOfHome) {
-		n.secret = homeFiles
-	}
-	programs := map[string]bool{}
-	for _, words := range line.Commands {
-		if p.begins.mark(&n, words); len(leading) > 0 {
-			programs[words[0]] = true
-		}
-		if !known && n.secret != ofCommands && words[0] != "cd" && slices.ContainsFunc(words[1:], g.isAllOfHome) {
-			n.secret = homeFiles
-		}
-	}
-	n.outside = slices.ContainsFunc(leading, func(word string) bool { return !programs[word] })
-	n.away = n.outside && line.Effect != command.Look
-	return n
+	return leading
 }
 
 // isBare reports whether a word names nothing but, perhaps, what is directly where the call starts, as most words do.

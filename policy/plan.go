@@ -101,7 +101,7 @@ func (pl *planner) keeps() {
 	}
 	quiet := argument{"notify", "notify", "false", false, true} // the owner is not to be told
 	pl.Leaves = (pl.Leaves || line != nil && line.Network || r.opens && found != "" || pl.Reach.Schedules != nil ||
-		pl.Reach.BlindSend) && !(pl.Tool == "heartbeat_respond" && slices.Contains(pl.args, quiet))
+		pl.Reach.BlindSend) && (pl.Tool != "heartbeat_respond" || !slices.Contains(pl.args, quiet))
 	if pl.Leaves {
 		pl.Gives = found
 	}
@@ -161,7 +161,8 @@ func (pl *planner) hold(rule, text string, to taint.Row) {
 // decideAlone lets the first rule that decides alone set the whole row. The guard comes first: nothing that an owner
 // can configure overrides it. A call that never passes reaches nothing; one that always does is not counted.
 func (pl *planner) decideAlone(notice bool) {
-	ours, mode, text := pl.policy.guard.find(&pl.said, pl.rule.commands, pl.Line), allow, ""
+	ours, mode := pl.policy.guard.find(&pl.said, pl.rule.commands, pl.Line), allow
+	var text string
 	switch {
 	case !pl.readable:
 		pl.gate, mode, text = "unreadable", restrict, "The params are not one JSON value, so nothing can be said of them."

@@ -294,7 +294,7 @@ func (e *evaluation) keep(t *store.Tx, state string) {
 	t.Decide(r)
 	c, p := e.call, &e.plan
 	usual := r.Allow && !e.held && p.Secret == "" && !p.ByArguments() ||
-		r.Denied && !(e.ruling.Denied && e.ruling.ByPerson)
+		r.Denied && (!e.ruling.Denied || !e.ruling.ByPerson)
 	if !usual && c.Context.ToolCallID != "" && c.Context.SessionKey != "" {
 		t.Decide(store.Request{
 			ID: outcomeID(c, c.Context.ToolCallID, c.Tool), Waits: r.Waits,

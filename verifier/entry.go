@@ -60,18 +60,8 @@ func (e *evaluation) entry(ctx context.Context, no *denial) record.Entry {
 	for _, o := range originsOf(e.view.Origins) {
 		out.Origins = append(out.Origins, o.Argument+": "+o.String())
 	}
-	if g := e.grant; g != nil {
-		says := "grant until "
-		if e.always {
-			says = "always, until "
-		}
-		if says += g.Until.UTC().Format(time.RFC3339); g.Target != "" {
-			says += " for " + g.Shown
-		}
-		out.Card, out.People = g.ID, nil
-		for _, name := range g.By {
-			out.People = append(out.People, record.Person{Name: name, Says: says})
-		}
+	if e.grant != nil {
+		out.Card, out.People = e.grant.ID, e.granted()
 	}
 	if no != nil {
 		out.Decision, out.By, out.Error, out.Reason = record.Deny, "", no.kind, clip(no.reason, maxReason)
@@ -81,6 +71,21 @@ func (e *evaluation) entry(ctx context.Context, no *denial) record.Entry {
 	}
 	e.partOf(&out)
 	return out
+}
+
+// granted are those who gave the grant by which the call passes.
+func (j *judged) granted() (people []record.Person) {
+	says := "grant until "
+	if j.always {
+		says = "always, until "
+	}
+	if says += j.grant.Until.UTC().Format(time.RFC3339); j.grant.Target != "" {
+		says += " for " + j.grant.Shown
+	}
+	for _, name := range j.grant.By {
+		people = append(people, record.Person{Name: name, Says: says})
+	}
+	return people
 }
 
 // peopleOf are those who voted.

@@ -32,4 +32,3 @@ func TestAuditShowPicksWhatIsAskedFor(t *testing.T) {
 		}
 	}
 }
-

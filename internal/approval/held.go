@@ -135,7 +135,8 @@ func (e *Edit) text() string {
 
 // editor is a request that waits here and can run other params; an [*Unfit] says why there is none.
 func (d *Desk) editor(c *Card) (*waiter, error) {
-	held, why := d.waiters.held(c.ID), ""
+	held := d.waiters.held(c.ID)
+	var why string
 	switch {
 	case c.Ask.Approvals > 1:
 		why = "several people have to allow the same call."

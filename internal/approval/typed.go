@@ -42,15 +42,8 @@ var relays = []codes.Verb{codes.Approve, codes.Deny, codes.Pending, codes.Pause,
 func (an *answering) typed(ctx context.Context) (Outcome, error) {
 	by := an.Carrier
 	cmd, err := codes.Parse(an.Text)
-	if syntax, ok := errors.AsType[*codes.SyntaxError](err); ok && by == nil {
-		return misunderstood(nil, syntax.Hint), nil
-	}
-	if err != nil && by == nil {
-		return Outcome{Kind: Ignored}, nil
-	}
 	if err != nil {
-		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+
-			"`.help` lists them where it asks you."), nil
+		return an.noCommand(err), nil
 	}
 	again, err := an.repeated(ctx, cmd.Verb)
 	switch {
@@ -88,6 +81,19 @@ func (an *answering) typed(ctx context.Context) (Outcome, error) {
 
 // keepMessages is for how long a message is not taken again. Telegram keeps what was not confirmed for a day.
 const keepMessages = 25 * time.Hour
+
+// noCommand answers a line that can't be read. What people say to each other is no business of ours.
+func (an *answering) noCommand(err error) Outcome {
+	syntax, ok := errors.AsType[*codes.SyntaxError](err)
+	switch {
+	case an.Carrier != nil:
+		return misunderstood(nil, "That is not a command as verifier knows them. Nothing was changed; "+
+			"`.help` lists them where it asks you.")
+	case ok:
+		return misunderstood(nil, syntax.Hint)
+	}
+	return Outcome{Kind: Ignored}
+}
 
 // repeated reports whether a message comes for the second time, in whichever process. What a runtime carries is not
 // taken twice: an eavesdropper could send it again, when a conversation has been tainted since. A platform may bring a

@@ -33,8 +33,8 @@ func split(text string) (list []simple, why string) {
 	}
 	words, from := make([]string, 0, 1+strings.Count(text, " ")), 0
 	for joint := ""; ; {
-		text = strings.TrimLeft(text, " \t")
-		next, word := jointOf(text), ""
+		text = skip(text)
+		next := jointOf(text)
 		switch {
 		case len(words) > from && (next != "" || text == ""):
 			list = append(list, simple{joint, words[from:len(words):len(words)]})
@@ -47,23 +47,38 @@ func split(text string) (list []simple, why string) {
 			return nil, empty
 		case text == "":
 			return list, ""
-		case strings.HasPrefix(text, "\\\n"):
-			text = text[2:]
-		case text[0] == '#':
-			text = strings.TrimLeftFunc(text, func(c rune) bool { return c != '\n' })
 		case strings.Contains(text[:min(2, len(text))], ">"):
-			dropped := drops.FindString(text)
-			if text = text[len(dropped):]; dropped == "" || text != "" && !endsWord(text[0]) {
-				return nil, redirected
-			}
-		default:
-			if word, text, why = cutWord(text); why != "" {
+			if text, why = dropped(text); why != "" {
 				return nil, why
 			}
-			if len(words) == from && (slices.Contains(reserved, word) || strings.Contains(word, "=")) {
-				return nil, compound
+		default:
+			if words, text, why = addWord(words, text, len(words) == from); why != "" {
+				return nil, why
 			}
-			words = append(words, word)
+		}
+	}
+}
+
+// addWord adds the next word. The first of a command is no keyword and no assignment.
+func addWord(words []string, text string, first bool) (all []string, rest, why string) {
+	word, rest, why := cutWord(text)
+	if why == "" && first && (slices.Contains(reserved, word) || strings.Contains(word, "=")) {
+		why = compound
+	}
+	return append(words, word), rest, why
+}
+
+// skip goes to the next word or joint.
+func skip(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t")
+		switch {
+		case strings.HasPrefix(text, "\\\n"):
+			text = text[2:]
+		case strings.HasPrefix(text, "#"):
+			text = strings.TrimLeftFunc(text, func(c rune) bool { return c != '\n' })
+		default:
+			return text
 		}
 	}
 }
@@ -75,6 +90,15 @@ func jointOf(text string) string {
 		}
 	}
 	return ""
+}
+
+// dropped goes behind a redirection that drops what is printed.
+func dropped(text string) (rest, why string) {
+	found := drops.FindString(text)
+	if rest = text[len(found):]; found == "" || rest != "" && !endsWord(rest[0]) {
+		return "", redirected
+	}
+	return rest, ""
 }
 
 var drops = regexp.MustCompile(`^[12]?>(&[12]|[ \t]*/dev/null)`)

@@ -260,7 +260,7 @@ func (r *reader) value(into any, most int) error {
 		}
 		return err
 	}
-	switch v := reflect.ValueOf(into).Elem(); v.Kind() { //nolint:exhaustive // there are no others
+	switch v := reflect.ValueOf(into).Elem(); v.Kind() {
 	case reflect.Pointer:
 		if r.peek() == 'n' {
 			_, err := r.next()

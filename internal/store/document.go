@@ -3,11 +3,11 @@ package store
 import (
 	"bytes"
 	macs "crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"hash"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -67,7 +67,7 @@ func (e *engine) mac(to, text []byte) []byte {
 // seal makes a document of what is known of it. Its name, which has no zero byte, is under the MAC too.
 func (e *engine) seal(name string, k *known) ([]byte, error) {
 	var header [headerSize]byte
-	binary.BigEndian.PutUint64(header[:], rand.Uint64()) //nolint:gosec // nobody gains by guessing it
+	_, _ = rand.Read(header[:versionSize]) // it never fails
 	k.version = string(header[:versionSize])
 	binary.BigEndian.PutUint64(header[versionSize:], k.count)
 	binary.BigEndian.PutUint64(header[versionSize+8:], uint64(k.until)) //nolint:gosec // bits are bits

@@ -175,16 +175,12 @@ func (e *engine) commit(t *Tx) (moved []Doc, done bool, err error) {
 		n, d := &t.entries[i], &c.Docs[i]
 		d.Key, d.Was = n.key, n.known.version
 		holds = holds && t.seen[n.key] == n.known
-		if !writes || n.write == nil {
-			continue
+		if writes && n.write != nil {
+			err = errors.Join(err, e.write(t, n, d))
 		}
-		n.next = &known{count: max(n.known.count+1, n.least), value: n.write}
-		if !n.until.IsZero() {
-			n.next.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))
-		}
-		if d.Value, err = e.seal(n.key, n.next); err != nil {
-			return nil, false, err
-		}
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	if writes {
 		c.Publish = t.publish
@@ -208,6 +204,16 @@ func (e *engine) commit(t *Tx) (moved []Doc, done bool, err error) {
 		err = met(t)
 	}
 	return nil, true, err
+}
+
+// write makes what an entry is to say the document that is written.
+func (e *engine) write(t *Tx, n *entry, d *Doc) (err error) {
+	n.next = &known{count: max(n.known.count+1, n.least), value: n.write}
+	if !n.until.IsZero() {
+		n.next.until, d.Keep = n.until.UnixMilli(), max(time.Millisecond, n.until.Sub(t.Now))
+	}
+	d.Value, err = e.seal(n.key, n.next)
+	return err
 }
 
 // learn reads a document that came from the backend. What this process had seen newer before it asked is lost; what it

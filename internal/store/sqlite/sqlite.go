@@ -134,7 +134,7 @@ func (b *Backend) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // it is undone, or was committed
+	defer tx.Rollback() // it is undone, or was committed
 	var version, tables int
 	const query = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
 	if err := tx.QueryRowContext(ctx, query).Scan(&version, &tables); err != nil {
@@ -211,7 +211,7 @@ func (b *Backend) transaction(together []*store.Work) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // it is undone, or was committed
+	defer tx.Rollback() // it is undone, or was committed
 	now := b.now().Truncate(time.Millisecond)
 	find, replace := tx.StmtContext(ctx, b.find), tx.StmtContext(ctx, b.replace)
 	for _, w := range together {
@@ -224,7 +224,7 @@ func (b *Backend) transaction(together []*store.Work) (err error) {
 	}
 	if now.Sub(b.swept).Abs() > time.Second {
 		b.swept = now
-		if _, err := tx.StmtContext(ctx, b.sweep).ExecContext(ctx, now.UnixMilli()); err != nil {
+		if _, err := tx.StmtContext(ctx, b.sweep).ExecContext(ctx, now.UnixMilli()); err != nil { //nolint:sqlclosecheck // the transaction closes it
 			return err
 		}
 	}

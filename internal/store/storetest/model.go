@@ -122,7 +122,7 @@ func (b *bench) closeCard(s *store.Store, c store.Name, id string) {
 		card, err := t.Card(id)
 		if err == nil {
 			card.Closed = true
-			t.PutCard(card)
+			err = t.PutCard(card)
 		}
 		return err
 	}))
