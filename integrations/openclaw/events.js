@@ -96,7 +96,6 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 			error: event.error === undefined ? undefined : true,
 			durationMs: wholeNumber(event.durationMs),
 			origin: originOf(event.params),
-			jobId: jobOf(event),
 			childSessionKey: childOf(event),
 			marked: marked || undefined,
 			secret: secret || undefined,
@@ -208,12 +207,6 @@ function isBlocked(result) {
 // isJob: the session of a scheduled job's run, or of one that a webhook started.
 function isJob(sessionKey) {
 	return typeof sessionKey === "string" && /^agent:[^:]+:cron:/.test(sessionKey);
-}
-
-// jobOf is the scheduled job that a call has made or changed, by OpenClaw's own answer.
-function jobOf({ toolName, result }) {
-	const id = canonical(toolName ?? "") === "automations" ? result?.details?.id : undefined;
-	return typeof id === "string" ? fitted(id) : undefined;
 }
 
 // childOf is the session that a call has started, by OpenClaw's own answer.

@@ -239,18 +239,6 @@ test("H195 a run in a job's session that is not of that job is from outside", { 
 	assert.equal(asked?.body.context.inputProvenance?.kind, "outside_content");
 });
 
-test("H162 which job a call has made goes with what it returned, and with nothing else", { timeout: 10_000 }, async (t) => {
-	const server = await listen(t, answers);
-	const host = load({ url: server.url, secret });
-	const after = (toolName, details) => host.run("after_tool_call", { toolName, params: {}, toolCallId: "c1", result: { content: [], details } }, owner);
-	await after("automations", { id: job.id, name: "x" });
-	await after("cron", { id: job.id });
-	await after("exec", { id: job.id });
-	await after("automations", { jobs: [job] });
-	const sent = await until(server, "/hooks/after_tool_call", 4);
-	assert.deepEqual(sent.map((r) => r.body.event.jobId), [job.id, job.id, undefined, undefined]);
-});
-
 test("H173 which session a call has started goes with what it returned, and with nothing else", { timeout: 10_000 }, async (t) => {
 	const server = await listen(t, answers);
 	const host = load({ url: server.url, secret });
