@@ -229,7 +229,9 @@ func question(c *approval.Card, o *approval.Outcome, now time.Time, r *room) *Do
 	if risks := risksOf(c); len(risks) > 0 {
 		d.Blocks = append(d.Blocks, Block{Kind: Warning, Part: OfRisk, Label: strings.Join(risks, " · ")})
 	}
-	d.Blocks = append(d.Blocks, Block{Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Ask.Until, now)})
+	d.Blocks = append(d.Blocks, Block{
+		Kind: Field, Part: OfTime, Label: "ref", Text: c.Ref() + ", " + timeLeft(c.Ask.Until, now),
+	})
 	if expired {
 		d.Sign = "⌛"
 		return d

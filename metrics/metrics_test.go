@@ -16,7 +16,8 @@ import (
 
 func TestWhatHappensIsCounted(t *testing.T) {
 	m := metrics.New(metrics.Gauges{Open: func() float64 { return 3 }, Paused: func() float64 { return 2 }, Rejected: func() float64 { return 7 }})
-	m.Decided(&record.Entry{Decision: record.Allow, By: "taintPolicy", Mode: "allow", Level: "owner"}, "sink", time.Millisecond)
+	allowed := &record.Entry{Decision: record.Allow, By: "taintPolicy", Mode: "allow", Level: "owner"}
+	m.Decided(allowed, "sink", time.Millisecond)
 	m.Decided(&record.Entry{Decision: record.Deny, Error: "store"}, "none", time.Millisecond)
 	m.Happened(approval.Event{Kind: approval.EventAsked})
 	m.Happened(approval.Event{Kind: approval.EventAnswered, Allow: true, Took: time.Second})

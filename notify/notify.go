@@ -181,7 +181,9 @@ func (n *Notifier) look() {
 // news is what there is to tell of an open card.
 func (n *Notifier) news(c *approval.Card) *News {
 	shown := channels.Notify(c)
-	out := &News{Card: c.ID, Topic: n.o.Key.Seal("push-topic", c.ID), Title: shown.Title, Text: shown.Text, Until: c.Ask.Until}
+	out := &News{
+		Card: c.ID, Topic: n.o.Key.Seal("push-topic", c.ID), Title: shown.Title, Text: shown.Text, Until: c.Ask.Until,
+	}
 	if n.o.Page != "" {
 		out.Link = n.o.Page + c.ID
 	}

@@ -165,8 +165,9 @@ var (
 	// merely opened, such as a router's; an address in numbers counts as such.
 	publicPage = regexp.MustCompile(`(?i)^https?://([^/?#\\@]*@)?([\w-]+\.)+[a-z][\w-]*\.?(:\d*)?([/?#]|$)`)
 	// privatePage has a name that only a network of one's own knows, or that means an address in numbers.
-	privatePage = regexp.MustCompile(`(?i)^https?://[^/?#]*\.(local|localhost|localdomain|internal|intranet|lan|home|corp` +
-		`|private|onion|arpa|svc|cluster|fritz\.box|nip\.io|sslip\.io|localtest\.me|lvh\.me|vcap\.me)\.?(:\d*)?([/?#]|$)`)
+	privatePage = regexp.MustCompile(`(?i)^https?://[^/?#]*\.(local|localhost|localdomain|internal|intranet|lan|home` +
+		`|corp|private|onion|arpa|svc|cluster|fritz\.box|nip\.io|sslip\.io|localtest\.me|lvh\.me` +
+		`|vcap\.me)\.?(:\d*)?([/?#]|$)`)
 )
 
 // namesShare reports whether a path is on another machine: Windows asks it for the file, and tells it who the user is.
@@ -303,9 +304,9 @@ func (s *said) reach() (out Reach) {
 // mostReached is how many agents and sessions an automation may name. All of them are raised in one commit.
 const mostReached = 32
 
-// schedules says whose automations run later, and into which sessions an automation, or a wake-up, puts a text. A run of
-// its own starts at the agent's automation floor; but a text that waits in a session until someone writes there comes in
-// with that person's message, and nothing tells it apart then.
+// schedules says whose automations run later, and into which sessions an automation, or a wake-up, puts a text. A run
+// of its own starts at the agent's automation floor; but a text that waits in a session until someone writes there comes
+// in with that person's message, and nothing tells it apart then.
 func (s *said) schedules() (out Reach) {
 	agents, named, events := []string{s.Agent()}, []string(nil), false
 	for i := range s.args {

@@ -4,7 +4,7 @@ import "github.com/openclaw-verifier/verifier/taint"
 
 // Config is the owner's policy as written in the file. The zero Config is the profile "default".
 type Config struct {
-	// Profile is what everything else is laid over: default, also if empty, paranoid, permissive, interactive or strict.
+	// Profile is what all else is laid over: default, also if empty, paranoid, permissive, interactive or strict.
 	Profile string `yaml:"profile"`
 	// TaintPolicy is the mode of a tool that nothing else names, by level. A level left out keeps the profile's mode.
 	TaintPolicy TaintPolicy `yaml:"taintPolicy"`
@@ -57,7 +57,7 @@ type Override struct {
 // Trust is the part of the policy about where content comes from.
 type Trust struct {
 	Tools         map[string]taint.Level `yaml:"tools"`         // what a tool's output brings in
-	UnknownSender *taint.Level           `yaml:"unknownSender"` // of a run whose starter is not attested; nil: untrusted
+	UnknownSender *taint.Level           `yaml:"unknownSender"` // of a run that nobody attests; nil: untrusted
 	Directories   []string               `yaml:"directories"`   // whose files alone are the owner's own; empty: all are
 	Rules         []TrustRule            `yaml:"rules"`         // what calls bring in, by their arguments
 }
@@ -91,7 +91,7 @@ type Tool struct {
 	Source *bool `yaml:"source"`
 	// Sink says whether it acts outside or changes anything.
 	Sink *bool `yaml:"sink"`
-	// Destinations are params that say where it goes, whom it reaches, or what it gives away. Empty: none. Nil: unknown.
+	// Destinations are params that say where it goes, whom it reaches or what it gives away. Empty: none; nil: unknown.
 	Destinations []string `yaml:"destinations"`
 	// Destructive says that it can't be undone, as a payment can't: a tainted conversation asks about it each time.
 	Destructive *bool `yaml:"destructive"`

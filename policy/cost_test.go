@@ -144,8 +144,8 @@ func TestAnAgentsHooksAreFoundInLongCalls(t *testing.T) {
 	}
 }
 
-// What an automation names is raised with it: whose jobs run later is known by one spelling, and what names more than we
-// follow never passes, in no time.
+// What an automation names is raised with it: whose jobs run later is known by one spelling, and what names more than
+// we follow never passes, in no time.
 func TestAnAutomationNamesNoMoreThanWeFollow(t *testing.T) {
 	t.Parallel()
 	p := must(t, policy.Config{})

@@ -165,9 +165,11 @@ func (pl *planner) decideAlone(notice bool) {
 	var text string
 	switch {
 	case !pl.readable:
-		pl.gate, mode, text = "unreadable", restrict, "The params are not one JSON value, so nothing can be said of them."
+		pl.gate, mode = "unreadable", restrict
+		text = "The params are not one JSON value, so nothing can be said of them."
 	case ours != "":
-		pl.gate, mode, text = "guard", restrict, "The call names "+ours+": an agent must not reach what decides about it."
+		pl.gate, mode = "guard", restrict
+		text = "The call names " + ours + ": an agent must not reach what decides about it."
 	case notice:
 		pl.gate, text = "notice", "The runtime doesn't ask about this: it passes, and what it returns still counts."
 	case pl.rule.wrapper:
@@ -236,7 +238,9 @@ func (pl *Plan) Goes() []string {
 // Content are params that only hold what is said, so that calls like it may differ there; all others are destinations.
 func (pl *Plan) Content() []string {
 	goes := pl.Goes()
-	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool { return slices.Contains(goes, name) })
+	return slices.DeleteFunc(slices.Clone(lists["texts"]), func(name string) bool {
+		return slices.Contains(goes, name)
+	})
 }
 
 // Unsure reports whether no label says which of a call's arguments say where it goes, nor that there are none.

@@ -196,7 +196,7 @@ type rule struct {
 	inScope bool
 	asks    [taint.Levels]bool // at which levels the owner or the dangerous list wants a person
 	acting  taint.Row          // the modes of a call that acts, whatever the tool usually does
-	reading *rule              // for calls that only read, as their server says; nil: the owner does not trust it in that
+	reading *rule              // for calls that only read, as their server says; nil: it isn't trusted in that
 }
 
 // rule works out what holds for a tool by one layer.

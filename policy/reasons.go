@@ -149,7 +149,8 @@ func (pl *planner) findRisks() {
 			pl.risks = append(pl.risks, one.risk)
 		}
 	}
-	pl.Grantable = !slices.ContainsFunc(pl.risks, Risk.Marks) && !pl.named.later && !slices.ContainsFunc(pl.args, saysMore)
+	pl.Grantable = !slices.ContainsFunc(pl.risks, Risk.Marks) && !pl.named.later &&
+		!slices.ContainsFunc(pl.args, saysMore)
 }
 
 // Risks are those of a call, the worst first. A stranger is whom the user never mentioned: see [Plan.Strangers].

@@ -53,8 +53,8 @@ var unknownTool = facts{response: untrusted, traits: traits{sink: true, commands
 //go:embed tools.txt
 var toolsText string
 
-// shipped is the table of the runtimes' tools by name, and served that of well-known servers' tools. Reading it panics at
-// an error: the text is ours.
+// shipped is the table of the runtimes' tools by name, and served that of well-known servers' tools. Reading it panics
+// at an error: the text is ours.
 var shipped, served = func() (shipped, served map[string]*facts) {
 	shipped, served = map[string]*facts{}, map[string]*facts{}
 	var row *facts

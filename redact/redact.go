@@ -111,8 +111,8 @@ func WithoutBodies(tool string, shown jsontext.Value) (kept jsontext.Value, hidd
 	return result.Params, result.Hidden()
 }
 
-// Text returns a text of any other kind, such as a person's words or a reason, as it may be shown, and whether something
-// is hidden in it, by us or by the client.
+// Text returns a text of any other kind, such as a person's words or a reason, as it may be shown, and whether
+// something is hidden in it, by us or by the client.
 func (r *Redactor) Text(s string) (shown string, hidden bool) {
 	f := r.finder()
 	shown, n := f.text(s, nil)

@@ -266,7 +266,8 @@ func (a *ownerAPI) test(w http.ResponseWriter, r *http.Request, id string) {
 		}
 	}
 	for _, p := range probed {
-		out.Channels = append(out.Channels, probedChannel{p.Channel, p.Who, said(p.Err), said(p.ListenErr), p.Asked, p.Sent})
+		one := probedChannel{p.Channel, p.Who, said(p.Err), said(p.ListenErr), p.Asked, p.Sent}
+		out.Channels = append(out.Channels, one)
 	}
 	respond(w, http.StatusOK, out)
 }

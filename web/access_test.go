@@ -136,7 +136,8 @@ func TestH86AViewerMayLookAndNotAnswer(t *testing.T) {
 		if got := b.do(http.MethodPost, "answer", forms, nil); got.status != http.StatusForbidden {
 			t.Errorf("%s answers: %d", who, got.status)
 		}
-		if got := b.do(http.MethodPost, "say", values("what", "pause"), nil); got.status != http.StatusForbidden || r.desk.Pauses.Text(t.Context()) != "" {
+		if got := b.do(http.MethodPost, "say", values("what", "pause"), nil); got.status != http.StatusForbidden ||
+			r.desk.Pauses.Text(t.Context()) != "" {
 			t.Errorf("%s pauses: %d", who, got.status)
 		}
 	}

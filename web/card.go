@@ -93,7 +93,8 @@ func newCard(c *approval.Card, doc *channels.Document, o *approval.Outcome, m *m
 	a := &c.Ask
 	v := cardView{
 		ID: c.ID, Ref: c.Ref(), Title: doc.FirstLine(), Head: channels.Headline{Says: doc.Title, Of: doc.Of, Then: doc.Then}, Level: a.Level.String(), Tool: toolName(a.Tool),
-		Until: c.Ask.Until, Created: a.Created, Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m, Stamp: digest([]*approval.Card{c}),
+		Until: c.Ask.Until, Created: a.Created, Open: len(doc.Buttons) > 0, Full: doc.Full, Me: m,
+		Stamp: digest([]*approval.Card{c}),
 	}
 	if o != nil && o.State != approval.Open {
 		fate := channels.FateOf(c, o)
@@ -186,7 +187,9 @@ func minutes(most int) []int {
 // line is a card in one line of the list.
 func line(c *approval.Card) lineView {
 	a := &c.Ask
-	v := lineView{ID: c.ID, Level: a.Level.String(), Until: c.Ask.Until, Text: channels.Head(a).String(), Risks: a.Risks}
+	v := lineView{
+		ID: c.ID, Level: a.Level.String(), Until: c.Ask.Until, Text: channels.Head(a).String(), Risks: a.Risks,
+	}
 	v.Agent, _ = channels.Safe(a.Name(a.Agent), channels.Form{Limit: 40})
 	return v
 }

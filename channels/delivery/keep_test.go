@@ -31,7 +31,8 @@ func TestAListenerThatEndsIsStartedAgainWithPauses(t *testing.T) {
 		if runs < 10 || runs > 40 {
 			t.Errorf("%d runs in ten minutes", runs)
 		}
-		if n := strings.Count(log.String(), "connection refused"); n != 2 || !strings.Contains(log.String(), "panic with a string") || strings.Contains(log.String(), "a bug") {
+		if n := strings.Count(log.String(), "connection refused"); n != 2 ||
+			!strings.Contains(log.String(), "panic with a string") || strings.Contains(log.String(), "a bug") {
 			t.Errorf("said %d times:\n%s", n, log.String())
 		}
 		if health.Err() == nil {

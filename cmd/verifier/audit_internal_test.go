@@ -9,7 +9,8 @@ import (
 
 func TestAuditShowPicksWhatIsAskedFor(t *testing.T) {
 	e := record.Entry{
-		Kind: record.KindDecision, Tool: "exec", Sent: "bash", Session: "agent:main:main", SessionID: "s1", Agent: "main",
+		Kind: record.KindDecision, Tool: "exec", Sent: "bash", Session: "agent:main:main", SessionID: "s1",
+		Agent:    "main",
 		Decision: record.Allow, Ref: "7Q4K", People: []record.Person{{Name: "Ada"}},
 	}
 	e.At = time.Date(2026, 10, 3, 14, 0, 0, 0, time.UTC)

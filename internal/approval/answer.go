@@ -106,7 +106,9 @@ const mostReason, mostCalled = 500, 40
 
 // count puts the person's vote on a card.
 func (an *answering) count(ctx context.Context, c *Card) (out Outcome, err error) {
-	vote := Vote{Person: an.person, ID: an.ID, Via: an.Via, Allow: an.Allow, Reason: an.o.harmless(an.Reason, mostReason)}
+	vote := Vote{
+		Person: an.person, ID: an.ID, Via: an.Via, Allow: an.Allow, Reason: an.o.harmless(an.Reason, mostReason),
+	}
 	if an.terms().bare[an.ID] { // anyone can choose what the platform calls them, so that nothing is decided by it
 		vote.Called = an.o.harmless(an.Name, mostCalled)
 	}

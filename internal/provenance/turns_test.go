@@ -132,8 +132,9 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	one.add(t, 402, "mine", deny)
 	one.add(t, 403, "other", called("ls", "owner", "local"))
 	two.add(t, 404, "mine", event("untrusted", record.Part{What: record.PartEnded}))
-	id := one.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(402*time.Second), false)
-	later := two.turns.ID(provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}, began.Add(404*time.Second), false)
+	key := provenance.Key{Client: "c", Session: "agent:main:m", Run: "mine"}
+	id := one.turns.ID(key, began.Add(402*time.Second), false)
+	later := two.turns.ID(key, began.Add(404*time.Second), false)
 	draw := func(name string, records ...[]string) []string {
 		t.Helper()
 		g, err := provenance.Draw(t.Context(), records, name, ref)

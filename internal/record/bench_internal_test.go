@@ -12,9 +12,10 @@ func allowed() Entry {
 	return Entry{
 		Kind: KindDecision, RequestID: "5f0c2a3e-77d1-4b59-9d3e-3f1c8c0a9f11", Ref: "7Q4K", Client: "default",
 		Session: "agent:main:main", SessionID: "s-1", Agent: "main", Run: "run-1", Tool: "exec",
-		Params: jsontext.Value(`{"command":"git status --short && go test ./...","timeout":30}`),
-		Digest: "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", Started: "the owner, directly",
-		Level: "owner", Mode: "allow", Decision: Allow, By: "policy",
+		Params:  jsontext.Value(`{"command":"git status --short && go test ./...","timeout":30}`),
+		Digest:  "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		Started: "the owner, directly",
+		Level:   "owner", Mode: "allow", Decision: Allow, By: "policy",
 		Why:  []string{"exec at owner is allow: the level's mode", "git status, go test: known"},
 		Turn: "6523a1b2c3d4e5f6", Part: &Part{Call: "call_1", Birth: "owner", Trust: "local"},
 	}

@@ -135,8 +135,8 @@ func (w *writer) compare() error {
 	case beside == nil && end.Seq > 1: // the first line is there before a head is
 		return w.repair("no head is beside the record, where one was kept each second", nil)
 	case beside != nil && beside.Seq < end.Seq:
-		return w.repair(fmt.Sprintf("entries %d to %d came after the last head that was kept: the process did not stop "+
-			"in good order", beside.Seq+1, end.Seq), nil)
+		return w.repair(fmt.Sprintf("entries %d to %d came after the last head that was kept: the process did not "+
+			"stop in good order", beside.Seq+1, end.Seq), nil)
 	}
 	return nil
 }

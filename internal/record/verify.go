@@ -156,8 +156,8 @@ func (c *checker) end(whole bool) error {
 		c.Losses = append(c.Losses, bad)
 	}
 	if whole && c.began > 1 && !c.Removed {
-		c.Losses = append(c.Losses, &BadLine{c.first, 1, fmt.Errorf("is file %d of the record: those before it are gone, "+
-			"and the record does not say that they were removed", c.began)})
+		c.Losses = append(c.Losses, &BadLine{c.first, 1, fmt.Errorf("is file %d of the record: those before it are "+
+			"gone, and the record does not say that they were removed", c.began)})
 	}
 	return nil
 }

@@ -62,7 +62,9 @@ type player struct {
 }
 
 // faults are denials that say nothing about the policy.
-var faults = map[string]bool{"store": true, "record": true, "panic": true, "gone": true, "moved": true, "conflict": true, "nobody": true}
+var faults = map[string]bool{
+	"store": true, "record": true, "panic": true, "gone": true, "moved": true, "conflict": true, "nobody": true,
+}
 
 // Append implements verifier.Recorder.
 func (p *player) Append(e record.Entry) error {
@@ -171,7 +173,8 @@ func told(name string, n int, s *Session, c *Call) (*protocol.Call, error) {
 		"version": 1, "timestamp": time.Now().UTC().Format(time.RFC3339), "requestId": fmt.Sprintf("%s.%d", name, n),
 		"tool": map[string]any{"name": c.Tool, "params": c.Params},
 		"context": protocol.Context{
-			SessionKey: key, RunID: key, Iteration: &c.Iteration, SenderID: "owner", SenderIsOwner: true, UserMessages: messages, WaitMs: 1,
+			SessionKey: key, RunID: key, Iteration: &c.Iteration, SenderID: "owner", SenderIsOwner: true,
+			UserMessages: messages, WaitMs: 1,
 		},
 	})
 	if err != nil {

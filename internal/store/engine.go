@@ -221,7 +221,7 @@ func (e *engine) write(t *Tx, n *entry, d *Doc) (err error) {
 func (e *engine) learn(d *Doc, was *known) (*known, error) {
 	k, err := e.unseal(d.Key, d.Value)
 	if err != nil {
-		e.o.Log.Error("a document in the store does not carry this server's seal: everything that rests on it is denied",
+		e.o.Log.Error("a document in the store does not carry this server's seal: what rests on it is denied",
 			"kind", kindOf(d.Key))
 		return nil, err
 	}

@@ -23,7 +23,8 @@ func (s *Store) Grants(ctx context.Context) ([]Given, time.Time, error) {
 		}
 		in, isAlways := Name{t.client, key}, strings.HasPrefix(key, always)
 		for _, g := range conversation(t, in, false).Grants {
-			all = append(all, Given{Grant: g, Conversation: pick(isAlways, Name{Client: t.client}, in), Always: isAlways})
+			of := pick(isAlways, Name{Client: t.client}, in)
+			all = append(all, Given{Grant: g, Conversation: of, Always: isAlways})
 		}
 		return all
 	})

@@ -457,7 +457,8 @@ func TestH190ALateYesIsToldToTheOneWhoAskedAndNothingElseIs(t *testing.T) {
 		n := gateway.With(gateway.OwnerIn("n"), "sessionId", "s1")
 		g.Allow(gateway.Fetch(m))
 		g.Allow(gateway.Fetch(n))
-		a, other, ended := g.Ask(gateway.Sh("uname late", m)), g.Ask(gateway.Sh("uname other", m)), g.Ask(gateway.Sh("uname", n))
+		a, other := g.Ask(gateway.Sh("uname late", m)), g.Ask(gateway.Sh("uname other", m))
+		ended := g.Ask(gateway.Sh("uname", n))
 		if got := poll(g, 0, a.Question, other.Question); got != noLateAnswer {
 			t.Errorf("before the answer: %s", got)
 		}

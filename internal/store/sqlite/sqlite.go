@@ -224,7 +224,8 @@ func (b *Backend) transaction(together []*store.Work) (err error) {
 	}
 	if now.Sub(b.swept).Abs() > time.Second {
 		b.swept = now
-		if _, err := tx.StmtContext(ctx, b.sweep).ExecContext(ctx, now.UnixMilli()); err != nil { //nolint:sqlclosecheck // the transaction closes it
+		sweep := tx.StmtContext(ctx, b.sweep) //nolint:sqlclosecheck // the transaction closes it
+		if _, err := sweep.ExecContext(ctx, now.UnixMilli()); err != nil {
 			return err
 		}
 	}
