@@ -305,8 +305,8 @@ func (s *said) reach() (out Reach) {
 const mostReached = 32
 
 // schedules says whose automations run later, and into which sessions an automation, or a wake-up, puts a text. A run
-// of its own starts at the agent's automation floor; but a text that waits in a session until someone writes there comes
-// in with that person's message, and nothing tells it apart then.
+// of its own starts at the agent's automation floor; but a text that waits in a session until someone writes there
+// comes in with that person's message, and nothing tells it apart then.
 func (s *said) schedules() (out Reach) {
 	agents, named, events := []string{s.Agent()}, []string(nil), false
 	for i := range s.args {

@@ -53,7 +53,7 @@ func TestWhatIsHiddenIsShownOnlyWhenAskedForAndRecorded(t *testing.T) {
 	// Whoever may not allow the call does not get to see it whole, either.
 	card := *cards[0]
 	card.Ask.Approvers = []string{"ann"}
-	err := r.desk.Open(t.Context(), approval.Answer{ID: "token:owner"}, &card, true)
+	err = r.desk.Open(t.Context(), approval.Answer{ID: "token:owner"}, &card, true)
 	if !errors.Is(err, approval.ErrNotApprover) ||
 		strings.Contains(string(card.Ask.Shown), secret) {
 		t.Errorf("barred: %s, %v", card.Ask.Shown, err)

@@ -152,7 +152,8 @@ func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if e := (Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}); strings.Contains(strings.Join(e.inShort(), ""), "ran") {
+	e := Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}
+	if strings.Contains(strings.Join(e.inShort(), ""), "ran") {
 		t.Error(strings.Join(e.inShort(), ""))
 	}
 }
