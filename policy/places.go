@@ -243,16 +243,11 @@ func (p *place) isSecret() bool {
 	return false
 }
 
-// isSecret reports whether a word names a place where secrets are kept.
-func (g *ground) isSecret(word string) bool {
-	p := g.place(word)
-	return p.isSecret()
-}
-
 // KeepsSecrets reports whether a path is a place where secrets are kept.
 func (p *Policy) KeepsSecrets(name string) bool {
 	g := ground{inside: p.inside}
-	return g.isSecret(name)
+	at := g.place(name)
+	return at.isSecret()
 }
 
 // isAllOfHome reports whether a path is a home directory, one above it, or all that is directly below one.

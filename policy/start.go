@@ -80,14 +80,10 @@ func (in *Initiator) Owns(c *protocol.Call) bool {
 }
 
 // IsSubagent reports whether a session key belongs to a run that another session started.
-func IsSubagent(key string) bool {
-	return strings.HasPrefix(key, "subagent:") || strings.Contains(key, ":subagent:")
-}
+func IsSubagent(key string) bool { return strings.Contains(":"+key, ":subagent:") }
 
 // IsHook reports whether a session key belongs to a run that an outside webhook started.
-func IsHook(key string) bool {
-	return strings.HasPrefix(key, "hook:") || strings.Contains(key, ":hook:")
-}
+func IsHook(key string) bool { return strings.Contains(":"+key, ":hook:") }
 
 // IsGroup reports whether a key is of a group, channel or room: agent:<id>:<channel>:group:<peer>[:topic:<t>].
 func IsGroup(key string) bool {

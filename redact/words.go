@@ -75,8 +75,7 @@ func hasFold(s, word string) bool {
 func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-func isAlnum(c byte) bool  { return isDigit(c) || isLetter(c) }
-func isWord(c byte) bool   { return isAlnum(c) || c == '_' }
+func isWord(c byte) bool   { return isDigit(c) || isLetter(c) || c == '_' }
 func isName(c byte) bool   { return isWord(c) || c == '-' || c == '.' }
 func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
 

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,8 +40,7 @@ const (
 )
 
 // ErrCatalogue says that a text is no catalogue that this program knows.
-var ErrCatalogue = errors.New("no tools were found: an MCP tools/list answer, " +
-	"an array of OpenAI or Anthropic tools or OpenClaw's list is wanted")
+var ErrCatalogue = errors.New("no tools were found: an MCP tools/list answer or OpenClaw's list is wanted")
 
 // Read reads a catalogue in any of the forms that [ErrCatalogue] names. Tools are sorted by name.
 func Read(r io.Reader) ([]Tool, error) {
@@ -98,16 +98,14 @@ func definitions(v jsontext.Value) (all []named) {
 	return all
 }
 
-// definition is one tool in the forms of MCP, Anthropic, OpenAI and OpenClaw.
+// definition is one tool in the forms of MCP and OpenClaw.
 type definition struct {
 	Name        string         `json:"name"`
 	Title       string         `json:"title"`
 	Label       string         `json:"label"`
 	Description string         `json:"description"`
 	MCP         *schema        `json:"inputSchema"`
-	Anthropic   *schema        `json:"input_schema"`
-	OpenAI      *schema        `json:"parameters"`
-	Function    *definition    `json:"function"`
+	OpenClaw    *schema        `json:"parameters"`
 	Annotations map[string]any `json:"annotations"`
 }
 
@@ -123,29 +121,17 @@ func ReadOne(name string, text jsontext.Value) (Tool, error) {
 		return Tool{}, fmt.Errorf("the tool %q can't be read: %w", name, err)
 	}
 	t := Tool{Name: cmp.Or(name, d.Name)}
-	if d.Function != nil {
-		f := d.Function
-		t.Name = cmp.Or(t.Name, f.Name)
-		if f.Function != nil || d.MCP != nil || d.Anthropic != nil || d.OpenAI != nil || d.Annotations != nil {
-			return Tool{}, fmt.Errorf("the tool %q is written in two forms", t.Name)
-		}
-		d = *f
-	}
 	said := []string{d.Label, d.Title, d.Description}
 	t.Description = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
-	schemas := slices.DeleteFunc([]*schema{d.MCP, d.Anthropic, d.OpenAI}, func(s *schema) bool { return s == nil })
+	takes := cmp.Or(d.MCP, d.OpenClaw)
 	switch {
-	case len(schemas) > 1:
+	case d.MCP != nil && d.OpenClaw != nil:
 		return Tool{}, fmt.Errorf("the tool %q is written in two forms", t.Name)
-	case protocol.Canonical(t.Name) == "" || len(schemas) == 0 && t.Description == "":
+	case protocol.Canonical(t.Name) == "" || takes == nil && t.Description == "":
 		return Tool{}, ErrCatalogue
+	case takes != nil:
+		t.Arguments = slices.Sorted(maps.Keys(takes.Properties))
 	}
-	for _, s := range schemas {
-		for argument := range s.Properties {
-			t.Arguments = append(t.Arguments, argument)
-		}
-	}
-	slices.Sort(t.Arguments)
 	for claim, value := range d.Annotations {
 		if is, ok := value.(bool); ok {
 			t.Claims = append(t.Claims, fmt.Sprintf("%s: %v", claim, is))

@@ -28,12 +28,8 @@ func TestReadTakesEachForm(t *testing.T) {
 	for name, text := range map[string]string{
 		"MCP": `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":` + x + `},
 			{"name":"b","inputSchema":{}}]}}`,
-		"OpenAI": `[{"type":"function","function":{"name":"b","parameters":{}}},
-			{"type":"function","function":{"name":"a","parameters":` + x + `}}]`,
-		"responses": `[{"type":"function","name":"b","parameters":{}},
-			{"type":"function","name":"a","parameters":` + x + `}]`,
-		"Anthropic": `{"tools":[{"name":"b","description":"B"},{"name":"a","input_schema":` + x + `}]}`,
-		"OpenClaw":  `{"tools":{"b":{"description":"B","parameters":{}},"a":{"label":"A","parameters":` + x + `}}}`,
+		"a list":   `[{"name":"b","parameters":{}},{"name":"a","parameters":` + x + `}]`,
+		"OpenClaw": `{"tools":{"b":{"description":"B","parameters":{}},"a":{"label":"A","parameters":` + x + `}}}`,
 	} {
 		tools := read(t, text)
 		if len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" ||
@@ -50,7 +46,6 @@ func TestReadRefusesWhatCouldBeReadInTwoWays(t *testing.T) {
 		``, `[]`, `{}`, `"a"`, `{"a":1}`, `{"a":{}}`, `{"a":{"x":1}}`, `{"a":{},"a":{}}`,
 		`[[{"name":"a","inputSchema":{}}]]`,
 		`[{"name":"","inputSchema":{}}]`, `[{"name":"a","inputSchema":[]}]`,
-		`[{"name":"a","inputSchema":{"properties":{"url":{}}},"function":{"name":"a","parameters":{}}}]`,
 		`[{"name":"a","inputSchema":{},"parameters":{"properties":{"url":{}}}}]`,
 		`[{"name":"a","inputSchema":{}},{"name":"A","inputSchema":{"properties":{"url":{}}}}]`,
 	} {
