@@ -21,6 +21,9 @@ import (
 const (
 	holdMargin = 5 * time.Second // left for the caller to hear the answer before it gives up
 	tries      = 5               // of one call: an opinion, a person's yes, and what moves meanwhile
+
+	// keepDeadline is how long a deny waits until it is kept, so that with the record it is given within half a second.
+	keepDeadline = 200 * time.Millisecond
 )
 
 // What lets a call pass, besides the id of a rule.
@@ -321,7 +324,9 @@ func (e *evaluation) keepDenied(ctx context.Context, no *denial) {
 	if no.kind == faultStore || no.kind == callerGone {
 		return
 	}
-	err := e.v.o.Store.Update(context.WithoutCancel(ctx), nameOf(e.call), func(t *store.Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepDeadline)
+	defer cancel()
+	err := e.v.o.Store.Update(ctx, nameOf(e.call), func(t *store.Tx) error {
 		if r := t.Request(e.id); r != nil && (r.Allow || r.Denied) {
 			return nil
 		}
