@@ -160,8 +160,17 @@ var destructive = func() *regexp.Regexp {
 // saysMore reports whether a text is more than what is said: a line of it begins with MEDIA:, after which OpenClaw
 // attaches a file, or it is a subject of more than one line, of which a mail program may take the second for a header.
 func saysMore(a argument) bool {
-	return a.name == "subject" && strings.ContainsAny(a.value, "\r\n") ||
-		strings.Contains(strings.ToLower(a.value), "media:") && attachment.MatchString(a.value)
+	return a.name == "subject" && strings.ContainsAny(a.value, "\r\n") || attaches(a.value)
+}
+
+// attaches looks at what stands before a colon first: the pattern takes long.
+func attaches(text string) bool {
+	for before, after, more := strings.Cut(text, ":"); more; before, after, more = strings.Cut(after, ":") {
+		if n := len(before) - len("media"); n >= 0 && strings.EqualFold(before[n:], "media") {
+			return attachment.MatchString(text)
+		}
+	}
+	return false
 }
 
 var attachment = regexp.MustCompile(`(?i)(?:^|[\n\r])[\s\v\x{85}\p{Z}\x60*_>"'-]*media:`)
