@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/openclaw-verifier/verifier/internal/command"
 )
@@ -16,7 +17,7 @@ import (
 // literal word. An agent that could reach these could approve itself. It reads what a call says and not what that comes
 // to: another spelling passes. The real fence is to run the verifier as another user.
 type guard struct {
-	marks    [256][]guarded // by their first byte, in small letters
+	marks    [256][]guarded // by their first byte, in small letters and capitals
 	commands []string       // names of our own program
 }
 
@@ -63,8 +64,13 @@ func newGuard(g Guard) *guard {
 }
 
 func (g *guard) add(m guarded) {
-	if m.word = strings.ToLower(m.word); m.word != "" {
-		g.marks[m.word[0]] = append(g.marks[m.word[0]], m)
+	if m.word = strings.ToLower(m.word); m.word == "" {
+		return
+	}
+	first := m.word[0]
+	g.marks[first] = append(g.marks[first], m)
+	if 'a' <= first && first <= 'z' {
+		g.marks[first-' '] = append(g.marks[first-' '], m)
 	}
 }
 
@@ -136,7 +142,7 @@ func (g *guard) find(s *said, commands bool, line *command.Line) string {
 // inAll finds the first guarded word in values and in their words, also where one is a path that goes up. Capitals, and
 // what makes no difference in a path, hide none.
 func (g *guard) inAll(text string, commands bool) *guarded {
-	text = strings.ToLower(strings.ReplaceAll(text, `\`, "/"))
+	text = strings.ReplaceAll(text, `\`, "/")
 	if !strings.Contains(text, "/") {
 		return g.in(text, commands)
 	}
@@ -156,16 +162,26 @@ func (g *guard) inAll(text string, commands bool) *guarded {
 	return m
 }
 
-// in finds the first guarded word in a text in small letters.
+// in finds the first guarded word in a text, in small letters or capitals.
 func (g *guard) in(text string, commands bool) *guarded {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf { // beyond ASCII a letter may be of another length than its small one
+			text = strings.ToLower(text)
+			break
+		}
+	}
 	for i := range len(text) {
 		marks := g.marks[text[i]]
 		if marks == nil || i > 0 && (continues(text[i-1]) || text[i-1] == '-' || text[i-1] == '.') {
 			continue // a name that goes on hides what begins
 		}
 		for n := range marks {
-			if m := &marks[n]; (commands || !m.runs) && strings.HasPrefix(text[i:], m.word) && m.isAt(text, i) {
-				return m
+			m := &marks[n]
+			if end := i + len(m.word); (commands || !m.runs) && end <= len(text) && strings.EqualFold(text[i:end], m.word) {
+				from := max(0, i-mostBefore)
+				if m.isAt(strings.ToLower(text[from:min(end+mostAfter, len(text))]), i-from) {
+					return m
+				}
 			}
 		}
 	}
@@ -179,10 +195,13 @@ var (
 	ourPort = regexp.MustCompile(`^\.?\]?[: /=,"'\t\x00]{1,4}([0-9]+)`)
 )
 
-// isAt reports whether what is at a place in a text is ours. A backup of it, x.bak or x-old, is ours, too.
+// mostBefore and mostAfter are how much of a text around a word is looked at.
+const mostBefore, mostAfter = 16, 64
+
+// isAt reports whether what is at a place in a text in small letters is ours. A backup of it, x.bak or x-old, is ours, too.
 func (m *guarded) isAt(text string, at int) bool {
 	end := at + len(m.word)
-	before, after := text[:at], text[end:min(len(text), end+64)] // no more is looked at
+	before, after := text[:at], text[end:]
 	switch {
 	case after != "" && !m.start && continues(after[0]):
 		return false
@@ -204,5 +223,5 @@ func (m *guarded) isAt(text string, at int) bool {
 
 // continues reports whether a character goes on with a name. Dots and dashes don't: see [guarded.isAt].
 func continues(c byte) bool {
-	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+	return 'a' <= c|' ' && c|' ' <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
 }
