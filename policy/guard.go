@@ -177,7 +177,8 @@ func (g *guard) in(text string, commands bool) *guarded {
 		}
 		for n := range marks {
 			m := &marks[n]
-			if end := i + len(m.word); (commands || !m.runs) && end <= len(text) && strings.EqualFold(text[i:end], m.word) {
+			end := i + len(m.word)
+			if (commands || !m.runs) && end <= len(text) && strings.EqualFold(text[i:end], m.word) {
 				from := max(0, i-mostBefore)
 				if m.isAt(strings.ToLower(text[from:min(end+mostAfter, len(text))]), i-from) {
 					return m
@@ -198,7 +199,8 @@ var (
 // mostBefore and mostAfter are how much of a text around a word is looked at.
 const mostBefore, mostAfter = 16, 64
 
-// isAt reports whether what is at a place in a text in small letters is ours. A backup of it, x.bak or x-old, is ours, too.
+// isAt reports whether what is at a place in a text in small letters is ours. A backup of it, x.bak or x-old, is ours,
+// too.
 func (m *guarded) isAt(text string, at int) bool {
 	end := at + len(m.word)
 	before, after := text[:at], text[end:]

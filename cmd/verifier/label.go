@@ -23,7 +23,7 @@ import (
 // LabelCmd asks the owner what the tools of a catalogue do.
 type LabelCmd struct {
 	gatewayFlags
-	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: an MCP tools/list answer, or OpenClaw's list."`
+	Catalogues []string `arg:"" optional:"" name:"catalogue" help:"Files with tools: MCP's tools/list or OpenClaw's."`
 	Seen       bool     `help:"Also the tools that MCP servers have offered through 'verifier mcp'."`
 	Server     string   `placeholder:"NAME" help:"The MCP server that the catalogues are of: its tools are labelled as mcp__NAME__tool."`
 	Out        string   `placeholder:"FILE" default:"labels.yaml" help:"The file of labels."`
