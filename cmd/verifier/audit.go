@@ -252,7 +252,7 @@ func (o objections) print(a *app) {
 	}
 }
 
-// matches reports whether an entry is one that was asked for.
+// matches reports whether an entry fits the flags.
 func (c *AuditShowCmd) matches(e *record.Entry) bool {
 	is := func(want string, have ...string) bool { return want == "" || slices.Contains(have, want) }
 	named := func(p record.Person) bool { return strings.EqualFold(p.Name, c.Person) }

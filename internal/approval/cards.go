@@ -140,7 +140,7 @@ func (cs *cards) openCards(ctx context.Context) (open []*Card, now time.Time, er
 	return open, now, err
 }
 
-// byRef are the cards with a short name: the open ones, or else one that was seen here lately.
+// byRef finds the cards with a short name: the open ones, or else the last that this process has opened.
 func (cs *cards) byRef(ctx context.Context, ref string) ([]*Card, error) {
 	ref = strings.ToUpper(strings.TrimSpace(ref))
 	cs.mu.Lock()

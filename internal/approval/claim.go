@@ -52,7 +52,7 @@ func (cs *cards) takes(t *store.Tx, c *Card, a *Ask, request string) bool {
 		(c.Used == "" || c.Used == request) && (!c.Ask.HeldOnly || c.Request == request)
 }
 
-// ruling is what a card says, whoever asks.
+// ruling gives the answers on a card as they are at a time.
 func (c *Card) ruling(now time.Time) Ruling {
 	out := Ruling{Ref: c.Ref(), Card: c.ID, Scope: c.scope(), Votes: c.Votes, Whole: true}
 	for i := range c.Votes {

@@ -148,7 +148,7 @@ func (sh *shows) takeBack(ctx context.Context, n store.Name, why string, meant f
 }
 
 // closed wakes those who wait for a card, or for its place, and shows on every copy what became of it: on all channels
-// at the same time, for one that is down does not delay the others.
+// at the same time, so that a channel that is down does not delay the others.
 func (sh *shows) closed(ctx context.Context, c *Card) {
 	sh.waiters.wake(c.ID)
 	sh.waiters.wake(c.Ask.Conversation.Hash())
@@ -157,8 +157,8 @@ func (sh *shows) closed(ctx context.Context, c *Card) {
 	}
 }
 
-// showCopy brings one copy up to date with a card as it was just read or written. One that is open, or that had to
-// wait for another edit, may have changed since.
+// showCopy edits one copy to show a card as it was just read or written. It reads the card again if that is open or if
+// another edit of the copy was under way: the card may have changed since.
 func (sh *shows) showCopy(ctx context.Context, c *Card, at Copy) {
 	ch := sh.o.Channels[at.Channel]
 	if ch == nil {
@@ -172,7 +172,7 @@ func (sh *shows) showCopy(ctx context.Context, c *Card, at Copy) {
 	defer turn.Unlock()
 	ctx, cancel := sh.patience(ctx)
 	defer cancel()
-	id, now, err := c.ID, time.Time{}, error(nil) // one that is settled is so at any time
+	id, now, err := c.ID, time.Time{}, error(nil) // a settled card is settled at any time
 	if waited || c.State == Open {
 		c, now, err = sh.load(ctx, id)
 	}

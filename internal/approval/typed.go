@@ -38,7 +38,7 @@ func (t *terms) help() string {
 // relays are the commands that are taken through an agent's runtime: they answer, or make things safer.
 var relays = []codes.Verb{codes.Approve, codes.Deny, codes.Pending, codes.Pause, codes.ResetTrust}
 
-// typed takes a line that someone wrote, here or into the agent's own chat, where nobody reads the syntax.
+// typed takes a line that a person typed, in a channel of ours or in the agent's own chat.
 func (an *answering) typed(ctx context.Context) (Outcome, error) {
 	by := an.Carrier
 	cmd, err := codes.Parse(an.Text)

@@ -130,8 +130,8 @@ func (r *reader) list(list []simple) {
 	}
 }
 
-// simple reads a simple command. One that begins a line may say where the others run: cd DIR, but for - and +1, which
-// are directories where the shell was before.
+// simple reads a command without pipes and lists. The first of a line may set the directory of the rest: cd DIR. cd -
+// and cd +1 go to where the shell was before, which is not known.
 func (r *reader) simple(words []string, begins bool) {
 	if begins && len(r.Commands) == 0 && len(words) == 2 && words[0] == "cd" && words[1] != "" &&
 		strings.IndexAny(words[1], "-+") != 0 {
