@@ -42,6 +42,21 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
+// TestNoLetterHidesWhatIsOurs: letters of several bytes before and after it, however many, hide no path of ours.
+func TestNoLetterHidesWhatIsOurs(t *testing.T) {
+	t.Parallel()
+	p := must(t, policy.Config{Guard: policy.Guard{Paths: []string{"/srv/own/verifier.yaml"}}})
+	for n := range 40 {
+		for _, letter := range []string{"é", "€", "𝄞", "É", "x"} {
+			pad := strings.Repeat(letter, n)
+			c := call("read", quoted("path", "/"+pad+"/OWN/verifier.YAML "+pad))
+			if mode := p.Judge(c, at(owner)).Mode; mode != restrict {
+				t.Fatalf("%d of %s: %s", n, letter, mode)
+			}
+		}
+	}
+}
+
 // FuzzGuard: around a guarded path, nothing that is no letter hides it, and
 // nothing at all makes the guard panic.
 func FuzzGuard(f *testing.F) {

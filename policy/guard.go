@@ -164,11 +164,9 @@ func (g *guard) inAll(text string, commands bool) *guarded {
 
 // in finds the first guarded word in a text, in small letters or capitals.
 func (g *guard) in(text string, commands bool) *guarded {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf { // beyond ASCII a letter may be of another length than its small one
-			text = strings.ToLower(text)
-			break
-		}
+	ascii := !strings.ContainsFunc(text, func(c rune) bool { return c >= utf8.RuneSelf })
+	if !ascii { // a letter may be of another length than its small one
+		text = strings.ToLower(text)
 	}
 	for i := range len(text) {
 		marks := g.marks[text[i]]
@@ -180,7 +178,11 @@ func (g *guard) in(text string, commands bool) *guarded {
 			end := i + len(m.word)
 			if (commands || !m.runs) && end <= len(text) && strings.EqualFold(text[i:end], m.word) {
 				from := max(0, i-mostBefore)
-				if m.isAt(strings.ToLower(text[from:min(end+mostAfter, len(text))]), i-from) {
+				near := text[from:min(end+mostAfter, len(text))]
+				if ascii {
+					near = strings.ToLower(near)
+				}
+				if m.isAt(near, i-from) {
 					return m
 				}
 			}
