@@ -320,7 +320,8 @@ func (s *said) schedules() (out Reach) {
 			agents = append(agents, agent)
 		}
 		if len(agents)+len(named) > mostReached {
-			return Reach{Schedules: agents[:1], TooMany: true}
+			out.TooMany = true
+			break
 		}
 		events = events || name == "sessiontarget" && value == "main" ||
 			(name == "kind" || name == "action") && (value == "systemEvent" || value == "wake")
@@ -352,7 +353,8 @@ func (s *said) sessions(named, agents []string) (keys []string, blind bool) {
 			case agent != "" && (!strings.HasPrefix(v, "agent:") || strings.Count(v, ":") < 2):
 				forms = append(forms, "agent:"+agent+":"+v)
 			}
-			if !slices.Contains(forms, s.Context.SessionKey) && !slices.Contains(keys, forms[len(forms)-1]) {
+			if !slices.Contains(forms, s.Context.SessionKey) {
+				keys = slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(forms, key) })
 				keys = append(keys, forms...)
 			}
 		}

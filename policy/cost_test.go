@@ -165,6 +165,10 @@ func TestAnAutomationNamesNoMoreThanWeFollow(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("they took %s", took)
 	}
+	outside := must(t, policy.Config{Scope: policy.Scope{Include: []string{"message"}}})
+	if got := outside.Judge(jobs(40), at(owner)).Mode; got != restrict {
+		t.Errorf("out of scope: %s", got)
+	}
 	plan := p.Plan(jobs(2))
 	if got := fmt.Sprint(plan.Reach.Schedules); got != "[main work0 work1]" || len(plan.Reach.Sends) == 0 {
 		t.Errorf("%s, %q", got, plan.Reach.Sends)

@@ -174,17 +174,8 @@ func (g *guard) in(text string, commands bool) *guarded {
 			continue // a name that goes on hides what begins
 		}
 		for n := range marks {
-			m := &marks[n]
-			end := i + len(m.word)
-			if (commands || !m.runs) && end <= len(text) && strings.EqualFold(text[i:end], m.word) {
-				from := max(0, i-mostBefore)
-				near := text[from:min(end+mostAfter, len(text))]
-				if ascii {
-					near = strings.ToLower(near)
-				}
-				if m.isAt(near, i-from) {
-					return m
-				}
+			if m := &marks[n]; (commands || !m.runs) && m.isAt(text, i, ascii) {
+				return m
 			}
 		}
 	}
@@ -201,11 +192,16 @@ var (
 // mostBefore and mostAfter are how much of a text around a word is looked at.
 const mostBefore, mostAfter = 16, 64
 
-// isAt reports whether what is at a place in a text in small letters is ours. A backup of it, x.bak or x-old, is ours,
-// too.
-func (m *guarded) isAt(text string, at int) bool {
+// isAt reports whether what is at a place in a text is ours. A backup of it, x.bak or x-old, is ours, too.
+func (m *guarded) isAt(text string, at int, ascii bool) bool {
 	end := at + len(m.word)
-	before, after := text[:at], text[end:]
+	if end > len(text) || !strings.EqualFold(text[at:end], m.word) {
+		return false
+	}
+	before, after := text[max(0, at-mostBefore):at], text[end:min(end+mostAfter, len(text))]
+	if ascii { // otherwise the whole text is in small letters
+		before, after = strings.ToLower(before), strings.ToLower(after)
+	}
 	switch {
 	case after != "" && !m.start && continues(after[0]):
 		return false

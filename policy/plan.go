@@ -135,9 +135,6 @@ func (pl *planner) asks() {
 		pl.risks = append(pl.risks, ChangesSettings)
 		pl.hold("open-input", "This program obeys what is typed into it later, which is not asked about.", every)
 	}
-	if pl.Reach.TooMany {
-		pl.hold("too-many", "This names more agents and sessions than we could follow.", taint.Every(restrict))
-	}
 	if pl.Reach.BlindSend {
 		text := "The agent has read outside content, and this names no session to send to that we could follow"
 		pl.hold("blind-send", text, onwards(pl.policy.TaintedFrom, restrict))
@@ -172,6 +169,9 @@ func (pl *planner) decideAlone(notice bool) {
 		text = "The call names " + ours + ": an agent must not reach what decides about it."
 	case notice:
 		pl.gate, text = "notice", "The runtime doesn't ask about this: it passes, and what it returns still counts."
+	case pl.Reach.TooMany:
+		pl.gate, mode = "too-many", restrict
+		text = "This names more agents and sessions than we could follow."
 	case pl.rule.wrapper:
 		pl.gate, text = "wrapper", pl.Tool+" only wraps another call, which is judged on its own."
 		pl.Raise, pl.Source, pl.Secret, pl.Writes = system, "", "", WritesNothing
