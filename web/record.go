@@ -156,22 +156,13 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 	return f
 }
 
-// entry is one as `verifier audit show` prints it.
+// entry is one as `verifier audit show` tells it.
 func entry(l *record.Line) entryView {
-	var b bytes.Buffer
-	record.Print(&b, l.Entry) //nolint:errcheck // a buffer takes all
-	first, rest, _ := strings.Cut(strings.TrimRight(b.String(), "\n"), "\n")
-	v := entryView{Seq: l.Seq, At: l.At, Sentence: strings.TrimPrefix(first, l.At.UTC().Format("2006-01-02 15:04:05Z ")), Decision: l.Decision}
-	if ref := "ref " + l.Ref; l.Ref != "" { // it is behind the row
-		v.Sentence = strings.Replace(v.Sentence, " · "+ref, "", 1)
-		v.Details = append(v.Details, ref)
+	what, more := l.Told()
+	if l.Ref != "" {
+		more = slices.Insert(more, 0, "ref "+foreign(l.Ref))
 	}
-	for line := range strings.SplitSeq(rest, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			v.Details = append(v.Details, line)
-		}
-	}
-	return v
+	return entryView{Seq: l.Seq, At: l.At, Sentence: what, Details: more, Decision: l.Decision}
 }
 
 // proving lets one proof run at a time: each reads all of the record.

@@ -211,7 +211,12 @@ func (c *AuditShowCmd) print(a *app, l record.Line) error {
 		return nil
 	}
 	if !c.JSON {
-		return record.Print(a.stdout, l.Entry)
+		what, more := l.Told()
+		if what = stamp(l.At) + " " + what; l.Ref != "" {
+			what += " · ref " + printable(l.Ref)
+		}
+		a.printf("%s\n", strings.Join(append([]string{what}, more...), "\n    "))
+		return nil
 	}
 	out, err := json.Marshal(l)
 	if err != nil {

@@ -54,8 +54,9 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		e := allowed()
-		if _, err := e.encode(testOptions().Now(), as); err != nil {
+		l := Line{Entry: allowed()}
+		l.hide(as)
+		if _, err := l.encode(testOptions().Now()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -24,13 +24,6 @@ const (
 	headLen  = len(`{"seq":`) + 20 // its number has at most 20 digits
 )
 
-// Line is an entry as it is in a file.
-type Line struct {
-	Seq uint64 `json:"seq"`
-	Entry
-	MAC string `json:"mac"`
-}
-
 // parse decodes a line. Duplicate members are an error: two readers could take a different one of them.
 func parse(raw []byte) (l Line, err error) {
 	err = json.Unmarshal(raw, &l)
@@ -114,7 +107,7 @@ func (c *chain) begin(raw []byte, number int) (*Begin, error) {
 	l, err := parse(raw)
 	b := l.Begin
 	switch {
-	case err != nil || l.Kind != KindBegin || b == nil:
+	case err != nil || l.Kind != kindBegin || b == nil:
 		return nil, fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
 	case b.Format != format:
 		return nil, fmt.Errorf("%w: its format is %d, not %d", ErrVersion, b.Format, format)

@@ -2,8 +2,10 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -12,10 +14,10 @@ type Kind string
 
 // The kinds of entries.
 const (
-	KindBegin    Kind = "begin"    // the first line of a file; written by the log
+	kindBegin    Kind = "begin"    // the first line of a file; written by the log
 	KindStart    Kind = "start"    // the process started
 	KindStop     Kind = "stop"     // the process stopped in good order
-	KindRepair   Kind = "repair"   // the end of the record was not as it should be; written by the log
+	kindRepair   Kind = "repair"   // the end of the record was not as it should be; written by the log
 	KindDecision Kind = "decision" // an answer to a call
 	KindAsked    Kind = "asked"    // a card was put before people
 	KindAnswer   Kind = "answer"   // a person answered
@@ -39,22 +41,21 @@ const (
 // format is the version of the line format, written in the begin line. Files in any other are refused.
 const format = 4
 
-// Entry is the one record type. Members that do not apply stay zero and are not written. Others chose the words of
-// those that say hide: secrets in them are hidden.
+// Entry is the one record type. Members that do not apply stay zero and are not written.
 type Entry struct {
 	Kind Kind      `json:"kind"`
 	At   time.Time `json:"at,omitzero"`  // zero: the log's clock
 	Ref  string    `json:"ref,omitzero"` // what the agent was told, to find the entry by
 
-	RequestID string `json:"requestId,omitzero" hide:"yes"`
+	RequestID string `json:"requestId,omitzero"`
 	Client    string `json:"client,omitzero"`
-	Session   string `json:"session,omitzero" hide:"yes"` // the session key
-	SessionID string `json:"sessionId,omitzero" hide:"yes"`
-	Agent     string `json:"agent,omitzero" hide:"yes"`
-	Run       string `json:"run,omitzero" hide:"yes"`
-	Directory string `json:"directory,omitzero" hide:"yes"` // of a question: where the agent works
-	Tool      string `json:"tool,omitzero" hide:"yes"`
-	Sent      string `json:"sent,omitzero" hide:"yes"` // the name as sent, where it is not Tool
+	Session   string `json:"session,omitzero"` // the session key
+	SessionID string `json:"sessionId,omitzero"`
+	Agent     string `json:"agent,omitzero"`
+	Run       string `json:"run,omitzero"`
+	Directory string `json:"directory,omitzero"` // of a question: where the agent works
+	Tool      string `json:"tool,omitzero"`
+	Sent      string `json:"sent,omitzero"` // the name as sent, where it is not Tool
 
 	Params   jsontext.Value `json:"params,omitzero"`  // redacted by the caller
 	Hidden   int            `json:"hidden,omitzero"`  // how many values were redacted
@@ -64,29 +65,35 @@ type Entry struct {
 	Started  string         `json:"started,omitzero"` // who started the run, as far as anyone attests it
 	Level    string         `json:"level,omitzero"`   // trust when the call came
 	RaisedTo string         `json:"raisedTo,omitzero"`
-	Source   string         `json:"source,omitzero" hide:"yes"` // what the trust level came from
-	Mode     string         `json:"mode,omitzero"`              // allow, confirm or restrict
-	Decision string         `json:"decision,omitzero"`          // Allow or Deny
-	By       string         `json:"by,omitzero"`                // what consented, or what asks: policy, grant…
-	Auditor  string         `json:"auditor,omitzero"`           // what the second model said: allow, block or none
-	Card     string         `json:"card,omitzero"`              // the card's id, never its code
-	Scope    string         `json:"scope,omitzero"`             // once, turn, minutes, all
+	Source   string         `json:"source,omitzero"`   // what the trust level came from
+	Mode     string         `json:"mode,omitzero"`     // allow, confirm or restrict
+	Decision string         `json:"decision,omitzero"` // Allow or Deny
+	By       string         `json:"by,omitzero"`       // what consented, or what asks: policy, grant…
+	Auditor  string         `json:"auditor,omitzero"`  // what the second model said: allow, block or none
+	Card     string         `json:"card,omitzero"`     // the card's id, never its code
+	Scope    string         `json:"scope,omitzero"`    // once, turn, minutes, all
 	WaitedMs int64          `json:"waitedMs,omitzero"`
-	Reason   string         `json:"reason,omitzero" hide:"yes"` // what the caller was told
-	Error    string         `json:"error,omitzero"`             // the category only
-	Note     string         `json:"note,omitzero" hide:"yes"`
+	Reason   string         `json:"reason,omitzero"` // what the caller was told
+	Error    string         `json:"error,omitzero"`  // the category only
+	Note     string         `json:"note,omitzero"`
 	Replay   bool           `json:"replay,omitzero"` // a decision given again
 	Turn     string         `json:"turn,omitzero"`   // the id of its turn, see package provenance
 
-	Why     []string       `json:"why,omitzero,omitempty" hide:"yes"`     // the explained path, a sentence each
-	Origins []string       `json:"origins,omitzero,omitempty" hide:"yes"` // where arguments came from, a sentence each
-	People  []Person       `json:"people,omitzero,omitempty"`             // who answered
-	Part    *Part          `json:"part,omitzero"`                         // its part in the graph of the turn
-	Graph   jsontext.Value `json:"graph,omitzero"`                        // of a turn that is over
+	Why     []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
+	Origins []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
+	People  []Person       `json:"people,omitzero,omitempty"`  // who answered
+	Part    *Part          `json:"part,omitzero"`              // its part in the graph of the turn
+	Graph   jsontext.Value `json:"graph,omitzero"`             // of a turn that is over
+}
 
+// Line is an entry as it is in a file, with what only the log writes.
+type Line struct {
+	Seq uint64 `json:"seq,omitzero"`
+	Entry
 	Begin   *Begin `json:"begin,omitzero"`   // in begin lines
 	Lost    *Head  `json:"lost,omitzero"`    // in repair lines: what was seen elsewhere and is not in the record
 	Removed int    `json:"removed,omitzero"` // in notes: the number of a file that was removed, as configured
+	MAC     string `json:"mac,omitzero"`
 }
 
 // Person is one person's part in an entry.
@@ -109,16 +116,16 @@ type Begin struct {
 
 // Part is what an entry tells of its turn, for the graph. It has no field for content: of a text there is its hash.
 type Part struct {
-	What       string   `json:"what,omitzero"`             // of an event: one of the words below; a decision needs none
-	Tool       string   `json:"tool,omitzero" hide:"yes"`  // where it is not the entry's
-	Call       string   `json:"call,omitzero" hide:"yes"`  // the call's id, as the runtime names it
-	Label      string   `json:"label,omitzero" hide:"yes"` // in a sentence: "web_fetch example.com"
+	What       string   `json:"what,omitzero"`  // of an event: one of the words below; a decision needs none
+	Tool       string   `json:"tool,omitzero"`  // where it is not the entry's
+	Call       string   `json:"call,omitzero"`  // the call's id, as the runtime names it
+	Label      string   `json:"label,omitzero"` // in a sentence: "web_fetch example.com"
 	Iteration  *int     `json:"iteration,omitzero"`
-	Trust      string   `json:"trust,omitzero"`             // its worth; of a call that was allowed: what it brings in
-	Birth      string   `json:"birth,omitzero"`             // of a decision: the level at which its run started
-	Tainted    bool     `json:"tainted,omitzero"`           // of what was blocked: because of the level
-	Reason     string   `json:"reason,omitzero" hide:"yes"` // of what was blocked
-	Model      string   `json:"model,omitzero" hide:"yes"`
+	Trust      string   `json:"trust,omitzero"`   // its worth; of a call that was allowed: what it brings in
+	Birth      string   `json:"birth,omitzero"`   // of a decision: the level at which its run started
+	Tainted    bool     `json:"tainted,omitzero"` // of what was blocked: because of the level
+	Reason     string   `json:"reason,omitzero"`  // of what was blocked
+	Model      string   `json:"model,omitzero"`
 	Hash       string   `json:"hash,omitzero"`
 	Size       int64    `json:"size,omitzero"`
 	Tokens     int64    `json:"tokens,omitzero"`
@@ -144,21 +151,69 @@ const (
 type Source struct {
 	Kind  string `json:"kind"`
 	Trust string `json:"trust"`
-	Tool  string `json:"tool,omitzero" hide:"yes"`
+	Tool  string `json:"tool,omitzero"`
 	Hash  string `json:"hash,omitzero"`
 	Size  int64  `json:"size,omitzero"`
 	Count int    `json:"count,omitzero"` // how many of a sort it stands for; 0: one
 }
 
-// check refuses what only the log may write, and what no reader would know how to read.
-func (e *Entry) check() error {
-	switch {
-	case e.Kind == "" || e.Kind == KindBegin || e.Kind == KindRepair:
-		return fmt.Errorf("record: no caller writes entries of the kind %q", e.Kind)
-	case e.Begin != nil || e.Lost != nil || e.Removed != 0:
-		return fmt.Errorf("record: %q entry with the log's own members", e.Kind)
-	case e.Decision != "" && e.Decision != Allow && e.Decision != Deny:
-		return fmt.Errorf("record: unknown decision %q", e.Decision)
+// hide takes the secrets out of the texts whose words others chose. What the entry was made of stays as it was.
+func (e *Entry) hide(hide func(text string) string) {
+	each := func(texts ...*string) {
+		for _, t := range texts {
+			if *t != "" {
+				*t = hide(*t)
+			}
+		}
 	}
-	return nil
+	list := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			each(&texts[i])
+		}
+		return texts
+	}
+	sent := e.Sent
+	each(&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason,
+		&e.Note)
+	if sent != e.Sent { // the tool is the same in small letters
+		e.Tool = e.Sent
+	}
+	e.Why, e.Origins = list(e.Why), list(e.Origins)
+	var part func(p *Part)
+	part = func(p *Part) {
+		each(&p.Tool, &p.Call, &p.Label, &p.Reason, &p.Model)
+		p.Sources, p.More = slices.Clone(p.Sources), slices.Clone(p.More)
+		for i := range p.Sources {
+			each(&p.Sources[i].Tool)
+		}
+		for i := range p.More {
+			part(&p.More[i])
+		}
+	}
+	if e.Part != nil {
+		p := *e.Part
+		part(&p)
+		e.Part = &p
+	}
+}
+
+// encode makes a line's text, without its number and its MAC. Params stay as they came, without their white space.
+// Where something is not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the call.
+func (l *Line) encode(now time.Time) ([]byte, error) {
+	if l.At.IsZero() {
+		l.At = now
+	}
+	l.At = l.At.UTC()
+	text, err := json.Marshal(l, jsontext.PreserveRawStrings(true))
+	if err != nil {
+		text, err = json.Marshal(l, jsontext.AllowInvalidUTF8(true))
+	}
+	if err == nil && headLen+len(text)+tailLen >= MaxLine {
+		err = ErrTooLong
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record: encode: %w", err)
+	}
+	return text, nil
 }

@@ -15,7 +15,7 @@ import (
 // TestEveryMemberIsWrittenAndRead tries each member of an entry that a caller may set.
 func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	samples := map[string]any{
-		"Removed": 0, "Part": &Part{
+		"Part": &Part{
 			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history",
 				Count: 2}}, More: []Part{{What: PartEnded}},
 		},
@@ -30,7 +30,6 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 		switch sample, ok := samples[name]; {
 		case ok:
 			field.Set(reflect.ValueOf(sample))
-		case field.Kind() == reflect.Pointer: // the log's own
 		case field.CanInt():
 			field.SetInt(-7)
 		default:
@@ -65,6 +64,44 @@ func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
 				t.Errorf("%q: %s", raw, text)
 			}
 		}
+	}
+}
+
+// TestOnlyOurOwnWordsAreNotHidden names the texts of an entry that no one else chose the words of.
+func TestOnlyOurOwnWordsAreNotHidden(t *testing.T) {
+	t.Parallel()
+	var ours []string
+	each := func(v any) {
+		e := reflect.ValueOf(v).Elem()
+		for i := range e.NumField() {
+			if e.Field(i).Kind() == reflect.String {
+				e.Field(i).SetString("theirs")
+			}
+		}
+	}
+	see := func(of string, v any) {
+		e := reflect.ValueOf(v)
+		for i := range e.NumField() {
+			if e.Field(i).Kind() == reflect.String && e.Field(i).String() == "theirs" {
+				ours = append(ours, of+e.Type().Field(i).Name)
+			}
+		}
+	}
+	var e Entry
+	var p Part
+	var s Source
+	each(&e)
+	each(&p)
+	each(&s)
+	p.Sources, e.Part = []Source{s}, &p
+	e.hide(func(string) string { return "hidden" })
+	see("", e)
+	see("Part.", *e.Part)
+	see("Source.", e.Part.Sources[0])
+	want := "Kind Ref Client Digest Asked Edited Started Level RaisedTo Mode Decision By Auditor Card Scope Error Turn " +
+		"Part.What Part.Trust Part.Birth Part.Hash Source.Kind Source.Trust Source.Hash"
+	if got := strings.Join(ours, " "); got != want {
+		t.Errorf("not hidden: %s", got)
 	}
 }
 

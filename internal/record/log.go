@@ -101,21 +101,14 @@ type batch struct {
 // Append writes one entry and returns once it is in the file or, with SyncEach, on disk. After an error the entry is
 // not part of the record; after [ErrSlow] it may be.
 func (l *Log) Append(e Entry) error {
-	if err := e.check(); err != nil {
-		return err
-	}
-	var hide func(string) string
 	if l.o.Hide != nil && e.Kind != KindStart { // that has our own version, which looks like a key
-		hide = l.o.Hide()
-		if e.Sent != "" && hide(e.Sent) != e.Sent {
-			e.Tool = e.Sent // it is the same in small letters
-		}
+		e.hide(l.o.Hide())
 	}
-	return l.append(&e, hide)
+	return l.append(&Line{Entry: e})
 }
 
-func (l *Log) append(e *Entry, hide func(string) string) error {
-	text, err := e.encode(l.o.Now(), hide)
+func (l *Log) append(line *Line) error {
+	text, err := line.encode(l.o.Now())
 	if err != nil {
 		return err
 	}
@@ -196,7 +189,7 @@ func (l *Log) Compare(seen *Head) (missing string, err error) {
 	if missing = l.opened.lacks(seen); missing == "" || l.lost {
 		return "", nil
 	}
-	return missing, l.append(&Entry{Kind: KindRepair, Note: missing, Lost: seen}, nil)
+	return missing, l.append(&Line{Entry: Entry{Kind: kindRepair, Note: missing}, Lost: seen})
 }
 
 // Err returns the last write's failure, nil once one has succeeded again.

@@ -204,8 +204,6 @@ func TestAppendRefuses(t *testing.T) {
 	path := newPath(t)
 	l := mustOpen(t, path, testOptions())
 	for name, e := range map[string]Entry{
-		"its own kind": {Kind: KindBegin}, "a repair": {Kind: KindRepair}, "no kind": {},
-		"its own member": {Kind: KindNote, Removed: 1}, "another decision": {Kind: KindDecision, Decision: "maybe"},
 		"too long": {Kind: KindNote, Note: strings.Repeat("x", MaxLine)}, "no JSON": {Kind: KindNote,
 			Params: []byte("{")},
 	} {

@@ -119,7 +119,7 @@ func (w *writer) start() (err error) {
 // repair notes what was wrong with the end of the record, and what is lost of it.
 func (w *writer) repair(note string, lost *Head) error {
 	w.repairs, w.lost = append(w.repairs, note), w.lost || lost != nil
-	return w.own(Entry{Kind: KindRepair, Note: note, Lost: lost})
+	return w.own(Line{Entry: Entry{Kind: kindRepair, Note: note}, Lost: lost})
 }
 
 // compare holds the record, as it was opened, against the head that was kept beside it.

@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,16 +10,47 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
-// Print writes the entry for people: one line, then indented why, who answered, and with which params.
+// Told is the line for people, without its time and its reference: what happened, and then why, who answered, and with
+// which params, a line each.
 //
-//	2026-10-03 14:02:11Z ✗ deny · exec · agent:main:main · external → untrusted · ref 7Q4K
-func Print(w io.Writer, e Entry) error {
-	lines := append(phrases{strings.Join(e.inShort(), " · ")}, e.details()...)
-	_, err := io.WriteString(w, strings.Join(lines, "\n    ")+"\n")
-	return err
+//	✗ deny · exec · agent:main:main · external → untrusted
+func (l *Line) Told() (what string, more []string) {
+	var p phrases
+	p.add("%s", l.mark())
+	p.add("%s", both(l.Tool, " (sent as "+l.Sent+")", l.Sent))
+	p.add("%s", l.Session)
+	p.add("%s", both(l.Level, " → "+l.RaisedTo, l.RaisedTo))
+	p.add("by %s", l.By)
+	p.add("%s", l.Scope)
+	p.add("waited %s", duration(l.WaitedMs))
+	p.add("error %s", l.Error)
+	p.add("%s", l.own())
+	if l.Replay {
+		p.add("%s", "given again")
+	}
+	return strings.Join(p, " · "), l.more()
 }
 
-// phrases are what is said of an entry.
+func (l *Line) more() (p phrases) {
+	for _, s := range slices.Concat(l.Why, l.Origins) {
+		p.add("%s", s)
+	}
+	for _, who := range l.People {
+		p = append(p, who.sentence())
+	}
+	p.add("a person changed the arguments; asked about was the call with the digest %s", l.Asked)
+	p.add("with other arguments: the call with the digest %s", l.Edited)
+	p.add("agent read: %s", l.Reason)
+	p.add("note: %s", l.Note)
+	hidden := ""
+	if l.Hidden > 0 {
+		hidden = fmt.Sprintf(" (%d hidden)", l.Hidden)
+	}
+	p.add("params %s"+hidden, string(l.Params))
+	return p
+}
+
+// phrases are what is said of a line.
 type phrases []string
 
 // add says something of a value, if there is one. Nothing of it can act on a terminal or hide; the file has all of it.
@@ -28,42 +58,6 @@ func (p *phrases) add(format, value string) {
 	if value != "" {
 		*p = append(*p, fmt.Sprintf(format, text.Visible(value, 400)))
 	}
-}
-
-func (e Entry) inShort() (p phrases) {
-	p.add("%s", e.At.UTC().Format("2006-01-02 15:04:05Z")+" "+e.mark())
-	p.add("%s", both(e.Tool, " (sent as "+e.Sent+")", e.Sent))
-	p.add("%s", e.Session)
-	p.add("%s", both(e.Level, " → "+e.RaisedTo, e.RaisedTo))
-	p.add("by %s", e.By)
-	p.add("%s", e.Scope)
-	p.add("waited %s", duration(e.WaitedMs))
-	p.add("error %s", e.Error)
-	p.add("ref %s", e.Ref)
-	p.add("%s", e.own())
-	if e.Replay {
-		p.add("%s", "given again")
-	}
-	return p
-}
-
-func (e Entry) details() (p phrases) {
-	for _, s := range slices.Concat(e.Why, e.Origins) {
-		p.add("%s", s)
-	}
-	for _, who := range e.People {
-		p = append(p, who.sentence())
-	}
-	p.add("a person changed the arguments; asked about was the call with the digest %s", e.Asked)
-	p.add("with other arguments: the call with the digest %s", e.Edited)
-	p.add("agent read: %s", e.Reason)
-	p.add("note: %s", e.Note)
-	hidden := ""
-	if e.Hidden > 0 {
-		hidden = fmt.Sprintf(" (%d hidden)", e.Hidden)
-	}
-	p.add("params %s"+hidden, string(e.Params))
-	return p
 }
 
 func (p Person) sentence() string {
@@ -82,18 +76,18 @@ func (p Person) sentence() string {
 	return strings.Join(words, " ")
 }
 
-func (e Entry) mark() string {
+func (l *Line) mark() string {
 	switch {
-	case e.Decision == Allow:
+	case l.Decision == Allow:
 		return "✓ allow"
-	case e.Decision == Deny:
+	case l.Decision == Deny:
 		return "✗ deny"
-	case e.Kind == KindAsked:
+	case l.Kind == KindAsked:
 		return "? asked"
-	case e.Kind == KindRepair || e.Kind == KindLock || e.Kind == KindPause:
-		return "! " + string(e.Kind)
+	case l.Kind == kindRepair || l.Kind == KindLock || l.Kind == KindPause:
+		return "! " + string(l.Kind)
 	}
-	return "- " + string(e.Kind)
+	return "- " + string(l.Kind)
 }
 
 // both is a value, and more of another one where that differs.
@@ -105,15 +99,15 @@ func both(one, more, other string) string {
 }
 
 // own tells what the log's own lines hold, and what came of a call: nothing else says that it ran.
-func (e Entry) own() string {
+func (l *Line) own() string {
 	switch {
-	case e.Begin != nil:
-		return "file " + strconv.Itoa(e.Begin.File) + " of " + e.Begin.Chain
-	case e.Removed > 0:
-		return "file " + strconv.Itoa(e.Removed)
-	case e.Part == nil || e.Part.What != PartReturned:
+	case l.Begin != nil:
+		return "file " + strconv.Itoa(l.Begin.File) + " of " + l.Begin.Chain
+	case l.Removed > 0:
+		return "file " + strconv.Itoa(l.Removed)
+	case l.Part == nil || l.Part.What != PartReturned:
 		return ""
-	case e.Part.Failed:
+	case l.Part.Failed:
 		return "the runtime reported an error"
 	}
 	return "ran: the runtime reported its result"

@@ -97,47 +97,42 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 	}
 }
 
-func TestPrint(t *testing.T) {
+func told(l *Line) string {
+	what, more := l.Told()
+	return strings.Join(append([]string{what}, more...), "\n")
+}
+
+func TestALineIsTold(t *testing.T) {
 	e := decision()
-	e.At = time.Date(2026, 10, 3, 14, 2, 11, 0, time.UTC)
 	e.Params = jsontext.Value(`{"command":"rm -rf x"}`)
-	var b strings.Builder
-	if err := Print(&b, e); err != nil {
-		t.Fatal(err)
-	}
-	want := `2026-10-03 14:02:11Z ✓ allow · exec (sent as bash) · agent:main:main · external → untrusted · by person ` +
-		`· for 30 minutes · waited 4.3s · ref 7Q4K
-    exec at external is confirm
-    Ada said allow on telegram at 14:02:09Z after 4.2s
-    params {"command":"rm -rf x"} (1 hidden)
-`
-	if b.String() != want {
-		t.Errorf("got\n%swant\n%s", b.String(), want)
+	want := `✓ allow · exec (sent as bash) · agent:main:main · external → untrusted · by person · for 30 minutes ` +
+		`· waited 4.3s
+exec at external is confirm
+Ada said allow on telegram at 14:02:09Z after 4.2s
+params {"command":"rm -rf x"} (1 hidden)`
+	if got := told(&Line{Entry: e}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 	const nasty = "a\x1b[2J\r\n\t\u202eb\u200b\u00a0\u3164\ufe0f\u2800\U000e0041\x00\xff\ufeff\u0085é漢"
-	e := Entry{
+	l := Line{Entry: Entry{
 		Kind: nasty, RequestID: nasty, Ref: nasty, Client: nasty, Session: nasty, SessionID: nasty,
 		Agent: nasty, Run: nasty, Tool: nasty, Sent: nasty + "2", Params: jsontext.Value(nasty), Level: nasty,
 		RaisedTo: nasty + "2", Source: nasty, Mode: nasty, Decision: nasty, By: nasty,
 		Why: []string{nasty}, Origins: []string{nasty}, Card: nasty, Scope: nasty, Reason: nasty, Error: nasty,
 		Note:   nasty,
 		People: []Person{{Name: nasty, Via: nasty, Says: nasty}},
-		Begin:  &Begin{Chain: nasty},
-	}
-	var b strings.Builder
-	if err := Print(&b, e); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range strings.ReplaceAll(b.String(), "\n", "") {
+	}, Begin: &Begin{Chain: nasty}}
+	got := told(&l)
+	for _, r := range strings.ReplaceAll(got, "\n", "") {
 		if !text.Shows(r) {
 			t.Errorf("%U printed raw", r)
 		}
 	}
-	if got := strings.Count(b.String(), "\n"); got != 7 {
-		t.Errorf("%d lines, want 7:\n%s", got, b.String())
+	if n := strings.Count(got, "\n"); n != 6 {
+		t.Errorf("%d lines, want 7:\n%s", n+1, got)
 	}
 }
 
@@ -148,13 +143,12 @@ func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 		"the runtime reported an error":        {Kind: KindEvent, Part: &Part{What: PartReturned, Failed: true}},
 		"ran: the runtime reported its result": {Kind: KindEvent, Part: &Part{What: PartReturned}},
 	} {
-		if got := e.own(); got != want {
+		if got := (&Line{Entry: e}).own(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	e := Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}
-	if strings.Contains(strings.Join(e.inShort(), ""), "ran") {
-		t.Error(strings.Join(e.inShort(), ""))
+	if got := told(&Line{Entry: Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}}); strings.Contains(got, "ran") {
+		t.Error(got)
 	}
 }
 

@@ -109,8 +109,8 @@ func (c *checker) line(raw []byte) error {
 		}
 	}
 	switch l.Kind {
-	case KindBegin:
-	case KindRepair:
+	case kindBegin:
+	case kindRepair:
 		if c.Repairs++; l.Lost != nil {
 			c.Losses = append(c.Losses, c.here("%s (noticed %s)", l.Note, l.At.Format("2006-01-02 15:04:05Z")))
 		}

@@ -132,8 +132,8 @@ func (w *writer) openNext() error {
 	next := *w
 	next.number++
 	next.at = fileName(w.path, next.number)
-	first := Entry{Kind: KindBegin, Begin: &Begin{format, w.last.Chain, next.number, w.last.MAC}}
-	text, err := first.encode(w.o.Now(), nil)
+	first := Line{Entry: Entry{Kind: kindBegin}, Begin: &Begin{format, w.last.Chain, next.number, w.last.MAC}}
+	text, err := first.encode(w.o.Now())
 	if err != nil {
 		return err
 	}
@@ -155,9 +155,9 @@ func (w *writer) openNext() error {
 	return nil
 }
 
-// own writes an entry of the log's own.
-func (w *writer) own(e Entry) error {
-	text, err := e.encode(w.o.Now(), nil)
+// own writes a line of the log's own.
+func (w *writer) own(l Line) error {
+	text, err := l.encode(w.o.Now())
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (w *writer) thin(keep int) {
 	}
 	for _, path := range files[:max(0, len(files)-1-keep)] {
 		_, n := Base(path)
-		gone := Entry{Kind: KindNote, Note: "removed a file of the record, as configured", Removed: n}
+		gone := Line{Entry: Entry{Kind: KindNote, Note: "removed a file of the record, as configured"}, Removed: n}
 		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // the owner's config says where it is
 			return
 		}
