@@ -24,7 +24,10 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 	g.name = headName(key, path)
 	log, err := record.Open(path, record.Options{
 		Key: key, SyncEach: c.Audit.Sync == config.SyncEach, Patience: record.DefaultPatience,
-		Rotation: func() record.Rotation { return rotation(g.live.Load().config) },
+		Rotation: func() (int64, int) {
+			a := &g.live.Load().config.Audit
+			return int64(a.RotateMB) << 20, a.Keep
+		},
 		Hide:     func() func(string) string { return g.live.Load().Redactor.Liner() },
 	})
 	if err != nil {
@@ -38,11 +41,6 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 		g.log.Warn("the store can't be asked how far the record had got; it is compared later", "err", err)
 	}
 	return g.record.Append(record.Entry{Kind: record.KindStart, Note: "verifier " + version().Version})
-}
-
-// rotation is when the record goes on in a new file.
-func rotation(c *config.Config) record.Rotation {
-	return record.Rotation{Bytes: int64(c.Audit.RotateMB) << 20, Keep: c.Audit.Keep}
 }
 
 // recordPath is where the record is.

@@ -90,7 +90,7 @@ func (g *gateway) open(t *testing.T) {
 	t.Helper()
 	var err error
 	if g.log, err = record.Open(g.path, record.Options{Key: []byte("the server's key"),
-		Rotation: func() record.Rotation { return record.Rotation{Bytes: 4000} }}); err != nil {
+		Rotation: func() (int64, int) { return 4000, 0 }}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = g.log.Close() })

@@ -59,17 +59,14 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	SyncEach bool             // Append returns after a sync of the file, not after write
 	Patience time.Duration    // how long Append waits for a slow disk; 0: as long as it takes
-	Rotation func() Rotation  // nil: never
+
+	// Rotation says when the record goes on in a new file: once it has so many bytes; 0: never. So many files stay
+	// besides that one; 0: all of them. Nil: never.
+	Rotation func() (bytes int64, keep int)
 
 	// Hide gives what hides the secrets in the texts of one entry, besides its params, which are hidden already: names
 	// that clients chose are in them. Nil: nothing is hidden.
 	Hide func() func(text string) string
-}
-
-// Rotation says when the record goes on in a new file. The zero Rotation is never.
-type Rotation struct {
-	Bytes int64 // once the file is this large; 0: whatever its size
-	Keep  int   // how many files stay besides the one that is written; 0: all of them
 }
 
 // Log is an open record. It is safe for concurrent use.
@@ -78,24 +75,22 @@ type Log struct {
 	path    string   // without the number
 	beside  *os.File // the file of the head
 	repairs []string
-	opened  chain         // as it was found
-	lost    bool          // a repair tells what is missing
-	wake    chan struct{} // holds one while lines wait; closed to end the writer
-	ended   chan struct{} // closed when it has
+	opened  chain        // as it was found
+	lost    bool         // a repair tells what is missing
+	lines   chan waiting // what the writer takes
+	closing chan struct{}
+	ended   chan struct{} // closed when the writer has
 
 	mu      sync.Mutex
 	closed  bool
-	next    *batch // what the writer takes next; nil: nothing waits
 	written chain
 	err     error // of the last write
 }
 
-// batch is the lines that are written together.
-type batch struct {
-	texts [][]byte
-	timer *time.Timer   // gives up; nil: never
-	done  chan struct{} // closed once they are written, or err says why not
-	err   error
+// waiting is a line that is to be written, and where its Append learns what came of it.
+type waiting struct {
+	text []byte
+	done chan error // holds one, so that the writer waits for no one
 }
 
 // Append writes one entry and returns once it is in the file or, with SyncEach, on disk. After an error the entry is
@@ -112,52 +107,25 @@ func (l *Log) append(line *Line) error {
 	if err != nil {
 		return err
 	}
-	b := l.queue(text)
-	if b == nil {
-		return ErrClosed
+	var late <-chan time.Time // never
+	if l.o.Patience > 0 {
+		timer := time.NewTimer(l.o.Patience)
+		defer timer.Stop()
+		late = timer.C
 	}
-	<-b.done
-	return b.err
-}
-
-// queue adds a line to the batch that the writer takes next; nil: the log is closed.
-func (l *Log) queue(text []byte) *batch {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return nil
-	}
-	if l.next == nil {
-		b := &batch{done: make(chan struct{})}
-		if l.o.Patience > 0 {
-			b.timer = time.AfterFunc(l.o.Patience, func() { l.settle(b, ErrSlow) })
-		}
-		l.next = b
-		select {
-		case l.wake <- struct{}{}:
-		default: // the writer is to look already
-		}
-	}
-	l.next.texts = append(l.next.texts, text)
-	return l.next
-}
-
-// settle tells those who wait for a batch what became of it, once. If the writer does not have it yet, it will not be
-// written.
-func (l *Log) settle(b *batch, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	w := waiting{text, make(chan error, 1)}
 	select {
-	case <-b.done:
-	default:
-		b.err = err
-		close(b.done)
+	case <-l.closing:
+		return ErrClosed
+	case <-late: // the writer does not have it, so it will not be written
+		return ErrSlow
+	case l.lines <- w:
 	}
-	if b.timer != nil {
-		b.timer.Stop()
-	}
-	if l.next == b {
-		l.next = nil
+	select {
+	case err := <-w.done:
+		return err
+	case <-late:
+		return ErrSlow
 	}
 }
 
@@ -189,7 +157,7 @@ func (l *Log) Compare(seen *Head) (missing string, err error) {
 	if missing = l.opened.lacks(seen); missing == "" || l.lost {
 		return "", nil
 	}
-	return missing, l.append(&Line{Entry: Entry{Kind: kindRepair, Note: missing}, Lost: seen})
+	return missing, l.append(repair(missing, seen))
 }
 
 // Err returns the last write's failure, nil once one has succeeded again.
@@ -202,17 +170,18 @@ func (l *Log) Err() error {
 // Repairs tells what Open found wrong with the end of the record and noted there, a sentence each.
 func (l *Log) Repairs() []string { return l.repairs }
 
-// Close writes what waits and releases the record.
+// Close ends the writer once it has written what it has, and releases the record.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	was := l.closed
-	if l.closed = true; !was {
-		close(l.wake)
-	}
+	l.closed = true
 	l.mu.Unlock()
 	if was {
 		return ErrClosed
 	}
+	close(l.closing)
 	<-l.ended
-	return errors.Join(l.KeepHead(), files.Unlock(l.beside), l.beside.Close())
+	return errors.Join(l.KeepHead(), l.release())
 }
+
+func (l *Log) release() error { return errors.Join(files.Unlock(l.beside), l.beside.Close()) }

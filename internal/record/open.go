@@ -49,7 +49,10 @@ func open(path string, o Options) (*writer, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	w := &writer{Log: &Log{o: o, path: filepath.Clean(path), wake: make(chan struct{}, 1), ended: make(chan struct{})}}
+	w := &writer{Log: &Log{
+		o: o, path: filepath.Clean(path),
+		lines: make(chan waiting), closing: make(chan struct{}), ended: make(chan struct{}),
+	}}
 	w.at = headName(w.path)
 	err := w.start()
 	if err == nil {
@@ -63,7 +66,7 @@ func open(path string, o Options) (*writer, error) {
 		err = errors.Join(err, w.disk.Close())
 	}
 	if w.beside != nil {
-		err = errors.Join(err, files.Unlock(w.beside), w.beside.Close())
+		err = errors.Join(err, w.release())
 	}
 	return nil, fmt.Errorf("record: %s: %w", w.at, err)
 }
@@ -77,22 +80,18 @@ func (w *writer) start() (err error) {
 	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
 		return err
 	}
-	if w.beside, _, err = openFile(w.at, 0); err != nil {
-		return err
+	if w.beside, _, err = openFile(w.at, 0); err == nil {
+		err = files.Lock(w.beside)
 	}
-	if err := files.Lock(w.beside); errors.Is(err, files.ErrLocked) {
+	if errors.Is(err, files.ErrLocked) {
 		return ErrInUse
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
 	all, _ := Files(w.path)
-	for i := range all {
-		w.at = all[i]
-		info, err := private(w.at)
-		if err == nil && info.Size() == 0 && i == len(all)-1 { // there is nothing to lose, and nothing to go on from
-			all, err = all[:i], os.Remove(w.at)
-		}
-		if err != nil {
+	for _, w.at = range all {
+		if _, err := private(w.at); err != nil {
 			return err
 		}
 	}
@@ -100,26 +99,27 @@ func (w *writer) start() (err error) {
 		w.last.Chain = rand.Text()
 		err = w.openNext()
 	} else {
-		err = w.openLast(all[len(all)-1])
+		err = w.openLast()
 	}
 	if err != nil {
 		return err
 	}
 	w.opened = w.chain
 	torn := w.info.Size() - w.size
-	if err := w.heal(); err != nil {
-		return err
-	}
-	if torn > 0 {
+	if err = w.heal(); err == nil && torn > 0 {
 		err = w.repair(fmt.Sprintf("cut %d bytes of an unfinished line from the end", torn), nil)
 	}
 	return cmp.Or(err, w.compare())
 }
 
-// repair notes what was wrong with the end of the record, and what is lost of it.
+// repair is a line that notes what was wrong with the end of the record, and what is lost of it.
+func repair(note string, lost *Head) *Line {
+	return &Line{Entry: Entry{Kind: kindRepair, Note: note}, Lost: lost}
+}
+
 func (w *writer) repair(note string, lost *Head) error {
 	w.repairs, w.lost = append(w.repairs, note), w.lost || lost != nil
-	return w.own(Line{Entry: Entry{Kind: kindRepair, Note: note}, Lost: lost})
+	return w.own(repair(note, lost))
 }
 
 // compare holds the record, as it was opened, against the head that was kept beside it.
@@ -141,15 +141,16 @@ func (w *writer) compare() error {
 	return nil
 }
 
-// openLast opens the last file and finds its end. What comes after the last newline was never a line: the write was
-// interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written read as NULs.
-func (w *writer) openLast(at string) error {
-	_, w.number = Base(at)
-	f, info, err := openFile(at, os.O_APPEND)
+// openLast opens the last file, which is at w.at, and finds its end. What comes after the last newline was never a
+// line: the write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written
+// read as NULs.
+func (w *writer) openLast() error {
+	_, w.number = Base(w.at)
+	f, info, err := openFile(w.at, os.O_APPEND)
 	if err != nil {
 		return err
 	}
-	w.at, w.disk, w.info = at, f, info
+	w.disk, w.info = f, info
 	if _, err := w.begin(firstLine(w.at, 0), w.number); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func testOptions() Options {
 
 func rotating(bytes int64) Options {
 	o := testOptions()
-	o.Rotation = func() Rotation { return Rotation{Bytes: bytes} }
+	o.Rotation = func() (int64, int) { return bytes, 0 }
 	return o
 }
 

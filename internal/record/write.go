@@ -33,18 +33,33 @@ type writer struct {
 // run writes what waits, until the log is closed.
 func (w *writer) run() {
 	defer close(w.ended)
-	for range w.wake {
-		w.mu.Lock()
-		b := w.next
-		w.next = nil
-		w.mu.Unlock()
-		if b != nil { // it was not given up
-			err := w.write(b.texts)
-			w.note(err)
-			w.settle(b, err)
+	for {
+		var all []waiting
+		select {
+		case first := <-w.lines:
+			all = w.others(first)
+		case <-w.closing:
+			w.note(w.disk.Close())
+			return
+		}
+		err := w.write(all)
+		w.note(err)
+		for _, one := range all {
+			one.done <- err
 		}
 	}
-	w.note(w.disk.Close())
+}
+
+// others gives all lines that wait, with the first.
+func (w *writer) others(first waiting) []waiting {
+	for all := []waiting{first}; ; {
+		select {
+		case next := <-w.lines:
+			all = append(all, next)
+		default:
+			return all
+		}
+	}
 }
 
 // note tells the readers of the log how far it is.
@@ -55,7 +70,7 @@ func (w *writer) note(err error) {
 }
 
 // write puts lines where they belong, all of them or none.
-func (w *writer) write(texts [][]byte) error {
+func (w *writer) write(all []waiting) error {
 	there, err := os.Lstat(w.at) //nolint:gosec // the owner's config says where it is
 	if err != nil || !os.SameFile(w.info, there) || there.Size() < w.size || there.Size() > w.size && !w.torn {
 		return ErrGone
@@ -66,15 +81,15 @@ func (w *writer) write(texts [][]byte) error {
 	if err := w.turnOver(); err != nil {
 		return err
 	}
-	return w.add(texts...)
+	return w.add(all...)
 }
 
 // add appends lines. After a failed sync the kernel may have dropped the pages and forgotten about them, so a second
 // try would prove nothing: all of them count as not written.
-func (w *writer) add(texts ...[]byte) error {
+func (w *writer) add(all ...waiting) error {
 	buf, before := w.buf[:0], w.last
-	for _, text := range texts {
-		buf = w.chain.add(buf, text)
+	for _, one := range all {
+		buf = w.chain.add(buf, one.text)
 	}
 	if w.buf = buf; cap(buf) > 1<<20 {
 		w.buf = nil
@@ -91,6 +106,15 @@ func (w *writer) add(texts ...[]byte) error {
 	}
 	w.size, w.torn = w.size+int64(len(buf)), false
 	return nil
+}
+
+// own writes a line of the log's own.
+func (w *writer) own(l *Line) error {
+	text, err := l.encode(w.o.Now())
+	if err != nil {
+		return err
+	}
+	return w.add(waiting{text: text})
 }
 
 // heal cuts the file back to its last good line.
@@ -111,8 +135,8 @@ func (w *writer) turnOver() error {
 	if w.o.Rotation == nil {
 		return nil
 	}
-	r := w.o.Rotation()
-	if r.Bytes <= 0 || w.size < r.Bytes {
+	bytes, keep := w.o.Rotation()
+	if bytes <= 0 || w.size < bytes {
 		return nil
 	}
 	before := w.disk
@@ -120,8 +144,8 @@ func (w *writer) turnOver() error {
 		return fmt.Errorf("record: go on in a new file: %w", err)
 	}
 	before.Close() //nolint:errcheck // it was written, and synced where it had to be
-	if r.Keep > 0 {
-		w.thin(r.Keep)
+	if keep > 0 {
+		w.thin(keep)
 	}
 	return nil
 }
@@ -155,15 +179,6 @@ func (w *writer) openNext() error {
 	return nil
 }
 
-// own writes a line of the log's own.
-func (w *writer) own(l Line) error {
-	text, err := l.encode(w.o.Now())
-	if err != nil {
-		return err
-	}
-	return w.add(text)
-}
-
 // thin removes the oldest files beyond those to keep, each after the record says so. What can't be recorded is not
 // removed; what can't be removed is tried again after the next rotation.
 func (w *writer) thin(keep int) {
@@ -173,7 +188,7 @@ func (w *writer) thin(keep int) {
 	}
 	for _, path := range files[:max(0, len(files)-1-keep)] {
 		_, n := Base(path)
-		gone := Line{Entry: Entry{Kind: KindNote, Note: "removed a file of the record, as configured"}, Removed: n}
+		gone := &Line{Entry: Entry{Kind: KindNote, Note: "removed a file of the record, as configured"}, Removed: n}
 		if w.own(gone) != nil || os.Remove(path) != nil { //nolint:gosec // the owner's config says where it is
 			return
 		}
