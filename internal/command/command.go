@@ -142,9 +142,9 @@ func (r *reader) simple(words []string, begins bool) {
 	r.command(words)
 }
 
-// judge compares a simple command with the table.
+// judge compares a simple command with the table, unless the line can do anything already.
 func (r *reader) judge(words []string) {
-	if r.quoted > 0 {
+	if r.quoted > 0 || r.Effect == Anything {
 		return
 	}
 	effect, files := lookup(words)

@@ -12,7 +12,7 @@ import (
 // passed over, with a value each: "git -C x push" is a "git push" too. So is a version: "x@2" is an "x".
 func (r *reader) command(words []string) {
 	also := func(name string, rest []string) {
-		r.Commands = append(r.Commands, append([]string{name}, rest[:min(3, len(rest))]...))
+		r.Commands = append(r.Commands, slices.Concat([]string{name}, rest[:min(3, len(rest))]))
 	}
 	verbs := reach()[base(words[0])]
 	r.Commands = append(r.Commands, words)

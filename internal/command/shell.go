@@ -84,10 +84,11 @@ func skip(text string) string {
 }
 
 func jointOf(text string) string {
-	for _, joint := range []string{"&&", "||", "|", ";", "\n"} {
-		if strings.HasPrefix(text, joint) {
-			return joint
-		}
+	switch {
+	case strings.HasPrefix(text, "&&"), strings.HasPrefix(text, "||"):
+		return text[:2]
+	case text != "" && (text[0] == '|' || text[0] == ';' || text[0] == '\n'):
+		return text[:1]
 	}
 	return ""
 }
@@ -141,7 +142,7 @@ func cutWord(text string) (word, rest, why string) {
 // plainQuoted is for what stands between two " and means the same to every shell.
 var plainQuoted = regexp.MustCompile(`^(?:[^$\x60\\!]|\\[^\\$\x60\n!])*\$?$`)
 
-func endsWord(c byte) bool { return strings.IndexByte(" \t\n&|;", c) >= 0 }
+func endsWord(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '&' || c == '|' || c == ';' }
 
 // isPlain is for characters that mean themselves nearly everywhere in a word.
 func isPlain(c rune) bool {
