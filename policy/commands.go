@@ -16,7 +16,6 @@ const mostCommands = 64 << 10
 // readCommand reads what a call runs. Only a call that says nothing but one command, where it starts and how long it
 // may take is known by that; in any other each text may be a command, and it can do anything.
 func (s *said) readCommand() (all *command.Line, plain bool) {
-	var lines []command.Line
 	var list []string
 	plain, left := true, mostCommands
 	for i := range s.args {
@@ -35,18 +34,18 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 		case !whole && (isCommand || a.name == "argv" || a.name == "args" || a.name == "arguments"):
 			list = append(list, text)
 		default:
-			lines = append(lines, command.Read(text))
+			plain, all = plain && all == nil, joined(all, command.Read(text))
 		}
 	}
-	if list != nil || lines == nil {
-		lines = append(lines, command.Argv(list))
+	if list != nil || all == nil {
+		all = joined(all, command.Argv(list))
 	}
-	all, s.long = joined(lines), left < 0
+	s.long = left < 0
 	for _, name := range s.names {
 		key := plainKey(name)
 		plain = plain && (commandParams[key] || directoryParams[key] || idleParams[key])
 	}
-	if plain = plain && len(lines) == 1 && !s.long; !plain {
+	if plain = plain && !s.long; !plain {
 		all.Effect, all.Install, all.Network = command.Anything, false, all.Network || s.long
 	}
 	s.base = s.start
@@ -54,16 +53,15 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	return all, plain
 }
 
-// joined is what several lines say together.
-func joined(lines []command.Line) *command.Line {
-	all := &lines[0]
-	for i := range lines[1:] {
-		one := &lines[i+1]
-		all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
-		all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
-		all.Paths = append(all.Paths, one.Paths...)
-		all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
+// joined is what lines say together with the next one.
+func joined(all *command.Line, one command.Line) *command.Line {
+	if all == nil {
+		return &one
 	}
+	all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
+	all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
+	all.Paths = append(all.Paths, one.Paths...)
+	all.Network, all.Joined = all.Network || one.Network, all.Joined || one.Joined
 	return all
 }
 

@@ -118,16 +118,18 @@ var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "637
 // find says what of ours a call names, or "". Our program is only looked for where the tool carries commands, whose
 // words are read without their quotes as well.
 func (g *guard) find(s *said, commands bool, line *command.Line) string {
-	all := s.all
+	m := g.inAll(s.all, commands)
 	if line != nil {
-		all += "\x01" + strings.Join(line.Words, "\x01")
 		for _, words := range line.Commands {
 			if slices.Contains(g.commands, program(words[0])) {
 				return "our own command"
 			}
 		}
+		for i := 0; m == nil && i < len(line.Words); i++ {
+			m = g.inAll(line.Words[i], commands)
+		}
 	}
-	switch m := g.inAll(all, commands); {
+	switch {
 	case m == nil:
 		return ""
 	case m.runs:

@@ -103,7 +103,7 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 	}
 	programs, known := map[string]bool{}, line.Effect != command.Anything
 	for _, words := range line.Commands {
-		if p.begins.mark(&n, words); len(leading) > 0 {
+		if p.begins.mark(&n, words); len(leading) > 0 && leadsOut(words[0]) {
 			programs[words[0]] = true
 		}
 		if !known && n.secret != ofCommands && words[0] != "cd" && slices.ContainsFunc(words[1:], g.isAllOfHome) {
@@ -119,7 +119,7 @@ func (p *Policy) namedBy(line *command.Line, g *ground) (n named) {
 func (n *named) words(line *command.Line, g *ground) (leading []string) {
 	here, hidden := false, strings.Contains(g.start, "/.")
 	for _, word := range line.Words {
-		if g.isBare(word) {
+		if !hidden && isBare(word) {
 			here = true
 			continue
 		}
@@ -146,11 +146,11 @@ func (n *named) words(line *command.Line, g *ground) (leading []string) {
 }
 
 // isBare reports whether a word names nothing but, perhaps, what is directly where the call starts, as most words do.
-func (g *ground) isBare(word string) bool {
+func isBare(word string) bool {
 	for i := range len(word) {
 		if c := word[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
 			return false
 		}
 	}
-	return !secretNames.names[word] && !othersWrote.names[word] && !strings.Contains(g.start, "/.")
+	return !secretNames.names[word] && !othersWrote.names[word]
 }

@@ -193,16 +193,17 @@ func leadsOut(word string) bool {
 type place struct {
 	name   string // as it is written
 	clean  string // as it is meant; relative where its start is not known
-	rest   string // what that is below a home directory, in small letters
+	lower  string // the same in small letters
+	rest   string // what that is below a home directory
 	home   bool   // it is in one
 	inside bool   // it is in the workspace or the owner's directories
 }
 
 func (g *ground) place(name string) place {
 	p := place{name: name, clean: g.resolve(name)}
-	p.rest, p.home = inHome(p.clean)
-	p.rest = strings.ToLower(p.rest)
-	p.inside = !relative(p.clean) && !strings.ContainsAny(p.clean, patternCharacters) && within(p.clean, g.inside)
+	p.lower = strings.ToLower(p.clean)
+	p.rest, p.home = inHome(p.lower)
+	p.inside = !relative(p.clean) && within(p.clean, g.inside) && !strings.ContainsAny(p.clean, patternCharacters)
 	return p
 }
 
@@ -218,7 +219,7 @@ func (p *place) isOutside() bool {
 // isSecret reports whether a path is a place where secrets are kept: a hidden entry of a home directory, or its
 // Library, but for what is known to hold none; or a name that files with secrets have.
 func (p *place) isSecret() bool {
-	name, clean := p.name, strings.ToLower(p.clean)
+	name, clean := p.name, p.lower
 	hidden := p.home && (strings.HasPrefix(p.rest, ".") || below(p.rest, "library"))
 	isMember := strings.HasPrefix(name, ".") && !strings.Contains(name, "/") && strings.Count(name, ".") > 1 &&
 		!strings.HasPrefix(name, ".env") // .data.key is a member of an object
@@ -227,7 +228,7 @@ func (p *place) isSecret() bool {
 		return false
 	case hidden && !p.inside && !isBelowAny(p.rest, noSecrets):
 		return true
-	case isMember:
+	case isMember || !secretNames.mayBeIn(clean):
 		return false
 	case slices.ContainsFunc(secretPaths, func(secret string) bool { return below(clean, secret) }),
 		strings.HasPrefix(clean, "/proc/") && strings.HasSuffix(clean, "/environ"):
@@ -265,15 +266,14 @@ func (g *ground) isAllOfHome(name string) bool {
 
 // fromOthers reports whether others wrote a file, by where it is. A workspace may be among downloads.
 func (p *place) fromOthers() bool {
-	lower := strings.ToLower(p.clean)
-	if at := strings.LastIndexByte(lower, '.'); at > 0 && othersWrote.match(lower[at-1:]) {
+	if at := strings.LastIndexByte(p.lower, '.'); at > 0 && othersWrote.match(p.lower[at-1:]) {
 		return true
 	}
 	switch {
 	case p.inside:
 		return false
 	case !p.home:
-		return below(lower, "/var/mail") || below(lower, "/var/spool/mail")
+		return below(p.lower, "/var/mail") || below(p.lower, "/var/spool/mail")
 	}
 	return slices.ContainsFunc(lists["others wrote"], func(dir string) bool { return below(p.rest, dir) })
 }

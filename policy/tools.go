@@ -229,21 +229,19 @@ func setOfWords(text string) map[string]bool {
 // patterns are names and patterns of names, to be matched fast.
 type patterns struct {
 	names map[string]bool
-	globs []glob
+	all   []pattern
 }
 
-// glob is a pattern, with a bit for each character that a name must have to fit.
-type glob struct {
-	pattern string
-	needs   uint64
+// pattern is a name or a pattern, with a bit for each character that a name must have to fit.
+type pattern struct {
+	text  string
+	needs uint64
 }
 
 func patternsOf(name string) patterns {
 	out := patterns{names: setOf(name)}
 	for _, word := range lists[name] {
-		if strings.ContainsAny(word, "*?") {
-			out.globs = append(out.globs, glob{word, characters(word) &^ characters("*?")})
-		}
+		out.all = append(out.all, pattern{word, characters(word) &^ characters("*?")})
 	}
 	return out
 }
@@ -256,11 +254,15 @@ func characters(name string) (bits uint64) {
 	return bits
 }
 
+// mayBeIn reports whether a text has all characters of a name that could match.
+func (p *patterns) mayBeIn(text string) bool {
+	has := characters(text)
+	return slices.ContainsFunc(p.all, func(one pattern) bool { return one.needs&^has == 0 })
+}
+
 func (p *patterns) match(name string) bool {
 	has := characters(name)
-	return p.names[name] || slices.ContainsFunc(p.globs, func(g glob) bool {
-		return g.needs&^has == 0 && isLike(name, g.pattern)
-	})
+	return slices.ContainsFunc(p.all, func(one pattern) bool { return one.needs&^has == 0 && isLike(name, one.text) })
 }
 
 func isLike(name, pattern string) bool {

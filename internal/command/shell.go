@@ -142,7 +142,9 @@ func cutWord(text string) (word, rest, why string) {
 // plainQuoted is for what stands between two " and means the same to every shell.
 var plainQuoted = regexp.MustCompile(`^(?:[^$\x60\\!]|\\[^\\$\x60\n!])*\$?$`)
 
-func endsWord(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '&' || c == '|' || c == ';' }
+func endsWord(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '&' || c == '|' || c == ';'
+}
 
 // isPlain is for characters that mean themselves nearly everywhere in a word.
 func isPlain(c rune) bool {
