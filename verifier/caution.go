@@ -17,21 +17,21 @@ import (
 
 // cautions are the tools whose results make the auditor look at the call. What is harmless, out of scope or only told
 // of never waits for it.
-func (j *judged) cautions() []string {
-	a := j.terms.Auditor
-	if a == nil || !j.plan.InScope() || j.plan.Harmless() || j.view.Level < a.Caution.From() {
+func (e *evaluation) cautions() []string {
+	a := e.terms.Auditor
+	if a == nil || !e.plan.InScope() || e.plan.Harmless() || e.view.Level < a.Caution.From() {
 		return nil
 	}
-	if policy.IsHook(j.call.Context.SessionKey) && a.Caution.Hooks(j.call.Client) {
-		return append(slices.Clone(j.sources), "webhook")
+	if policy.IsHook(e.call.Context.SessionKey) && a.Caution.Hooks(e.call.Client) {
+		return append(slices.Clone(e.sources), "webhook")
 	}
-	return j.sources
+	return e.sources
 }
 
 // isAudited reports whether the policy lets the call pass, and the auditor has a say and has not let it pass.
-func (j *judged) isAudited() bool {
-	a, o := j.terms.Auditor, j.opinion
-	if a == nil || a.Mode == auditor.Advise || len(j.cautions()) == 0 {
+func (e *evaluation) isAudited() bool {
+	a, o := e.terms.Auditor, e.opinion
+	if a == nil || a.Mode == auditor.Advise || len(e.cautions()) == 0 {
 		return false
 	}
 	if o != nil && o.Verdict == auditor.NoAnswer {
@@ -42,52 +42,44 @@ func (j *judged) isAudited() bool {
 
 // wantsOpinion reports whether the auditor is to be asked: about what it may stop, and about what people are to be
 // asked.
-func (j *judged) wantsOpinion() bool {
-	if j.terms.Auditor == nil || j.opinion != nil || j.plan.Harmless() || !j.plan.InScope() {
+func (e *evaluation) wantsOpinion() bool {
+	if e.terms.Auditor == nil || e.opinion != nil || e.plan.Harmless() || !e.plan.InScope() {
 		return false
 	}
-	return j.verdict.LevelAlone || j.verdict.Secret || len(j.cautions()) > 0
+	return e.verdict.LevelAlone || e.verdict.Secret || len(e.cautions()) > 0
 }
 
 // auditorAnswers reports whether the auditor answers in a person's place: only where nothing but the conversation's
 // level asks, only where it has seen all of the call, and never what is destructive or bears secrets, nor in a
 // conversation that has read secrets.
-func (j *judged) auditorAnswers() bool {
-	o, a := j.opinion, j.terms.Auditor
+func (e *evaluation) auditorAnswers() bool {
+	o, a := e.opinion, e.terms.Auditor
 	if o == nil || a == nil || a.Mode != auditor.AutoApprove || o.Verdict != auditor.Allow || o.Partly ||
-		j.asked != "" || !j.verdict.LevelAlone || !j.verdict.Grantable || j.view.Secret != "" || j.ask.Marked {
+		e.asked != "" || !e.verdict.LevelAlone || !e.verdict.Grantable || e.view.Secret != "" || e.ask.Marked {
 		return false
 	}
-	put, card := j.redacted(j.terms.Bodies), j.redacted(j.terms.Cards)
-	return put.Hidden() == 0 && j.ask.Hidden == card.Hidden() // the tool's name is not hidden either
+	put, card := e.redacted(e.terms.Bodies), e.redacted(e.terms.Cards)
+	return put.Hidden() == 0 && e.ask.Hidden == card.Hidden() // the tool's name is not hidden either
 }
 
 // audit asks the auditor about the call, once for each decision.
-func (j *judged) audit(ctx context.Context) {
-	redactor := j.terms.Redactor
+func (e *evaluation) audit(ctx context.Context) {
+	redactor := e.terms.Redactor
 	q := auditor.Question{
-		Messages: j.call.OwnerMessages(), Sources: slices.Clone(j.cautions()), Tool: j.call.Tool,
-		Params: j.redacted(j.terms.Bodies).Params,
+		Messages: e.call.OwnerMessages(), Sources: slices.Clone(e.cautions()), Tool: e.call.Tool,
+		Params: e.redacted(e.terms.Bodies).Params,
 	}
-	redactor.Lines(&q.Tool)
-	for _, texts := range [][]string{q.Messages, q.Sources} {
-		for i := range texts {
-			redactor.Lines(&texts[i])
-		}
-	}
-	left := j.hold() + holdMargin // it ends before the caller's patience does, whatever has been waited for by then
-	if wait := j.call.Context.WaitMs; wait > 0 {
-		left = min(left, time.Duration(wait)*time.Millisecond)
-	}
-	ctx, done := context.WithDeadline(ctx, j.began.Add(max(left-time.Second, 500*time.Millisecond)))
+	redactor.Lines(append(each(q.Messages, q.Sources), &q.Tool)...)
+	// it ends before the caller's patience does, whatever has been waited for by then
+	ctx, done := context.WithDeadline(ctx, e.began.Add(max(e.patience()-time.Second, 500*time.Millisecond)))
 	defer done()
-	o := j.terms.Auditor.Ask(ctx, q)
+	o := e.terms.Auditor.Ask(ctx, q)
 	redactor.Lines(&o.Reason)
-	j.opinion = &o
-	if o.Verdict == auditor.NoAnswer && j.verdict.Mode == taint.Allow &&
-		j.terms.Auditor.FailMode == auditor.FailWarn {
-		j.v.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at",
-			"request", j.terms.request(j.call), "why", o.Reason)
+	e.opinion = &o
+	if o.Verdict == auditor.NoAnswer && e.verdict.Mode == taint.Allow &&
+		e.terms.Auditor.FailMode == auditor.FailWarn {
+		e.v.o.Log.WarnContext(ctx, "a call passes that the auditor should have looked at",
+			"request", e.terms.request(e.call), "why", o.Reason)
 	}
 }
 
@@ -112,14 +104,14 @@ func (e *evaluation) unheard(no *denial) *denial {
 var plainAction = regexp.MustCompile(`^[a-z_-]{1,24}$`)
 
 // action names a call in two words: "message send".
-func (p *planned) action() string {
-	for path, value := range p.call.Strings {
+func (e *evaluation) action() string {
+	for path, value := range e.call.Strings {
 		if path == "action" && value != path && plainAction.MatchString(value) &&
-			strings.Contains(string(p.shown().Params), `"`+value+`"`) {
-			return p.call.Tool + " " + value
+			strings.Contains(string(e.shown().Params), `"`+value+`"`) {
+			return e.call.Tool + " " + value
 		}
 	}
-	return p.call.Tool
+	return e.call.Tool
 }
 
 // opinionClause is an opinion, for the card and the record.

@@ -35,49 +35,45 @@ const (
 	byEdit    = "edit"   // in the request's document alone: a person allowed it with other params
 )
 
-// planned is a call and what the policy says of it, before its conversation is looked at.
-type planned struct {
+// evaluation is one call on its way through a decision.
+type evaluation struct {
 	v      *Verifier
 	terms  *Terms
 	call   *protocol.Call
 	id     string // see [requestID]
 	notice bool   // the runtime doesn't ask about it
 	began  time.Time
-	asked  string // the digest of the call before a person changed it; empty: nobody did
+	asked  string          // the digest of the call before a person changed it; empty: nobody did
+	held   bool            // people were asked, and waited for
+	ruling approval.Ruling // what they said
 
+	// what was found out before its conversation is looked at
 	plan    policy.Plan
 	starter policy.Initiator // as the call says, whatever the conversation knows of it
 	birth   taint.Level
 	run     run
 	bears   bool             // it holds something that looks like a secret
-	params  redact.Result    // see [planned.shown]
+	params  redact.Result    // see [evaluation.shown]
 	opinion *auditor.Opinion // nil: the auditor was not asked
+
+	judged
 }
 
-// judged is a call on its conversation, as that was when it was last looked at, and what came of the look.
+// judged is what came of the last look at the conversation.
 type judged struct {
-	*planned
 	start   start
 	view    policy.View
 	sources []string       // the tools whose results need caution
 	seen    []lineage.Seen // what was said and brought; nil: that was not read
 	verdict policy.Verdict
 	known   bool // all of this is set
-
-	after  taint.Level
-	ask    *approval.Ask // what people would be asked; nil: nobody needs to be
-	grant  *store.Grant
-	always bool    // and it is one of the page, which covers the call if the auditor has nothing against it
-	by     string  // what lets it pass; empty: nothing yet
-	no     *denial // why it can't pass
-	replay bool    // this request was decided before
-}
-
-// evaluation is one call on its way through a decision.
-type evaluation struct {
-	judged
-	held   bool            // people were asked, and waited for
-	ruling approval.Ruling // what they said
+	after   taint.Level
+	ask     *approval.Ask // what people would be asked; nil: nobody needs to be
+	grant   *store.Grant
+	always  bool    // and it is one of the page, which covers the call if the auditor has nothing against it
+	by      string  // what lets it pass; empty: nothing yet
+	no      *denial // why it can't pass
+	replay  bool    // this request was decided before
 }
 
 // decide is the way of every call: plan, judge on the conversation, ask who can consent, judge again, record, answer.
@@ -103,15 +99,15 @@ func (e *evaluation) decide(ctx context.Context) Decision {
 }
 
 // makePlan asks the policy about the call. What was found out under other terms is forgotten.
-func (p *planned) makePlan() {
-	plan := p.terms.Policy.Plan
-	if p.notice {
-		plan = p.terms.Policy.Notice
+func (e *evaluation) makePlan() {
+	plan := e.terms.Policy.Plan
+	if e.notice {
+		plan = e.terms.Policy.Notice
 	}
-	p.run = p.v.runs.reach(p.call, p.call.Context.Iteration)
-	p.plan, p.params = plan(p.call), redact.Result{}
-	p.starter, p.birth = p.plan.Initiator, p.plan.Birth
-	p.hide()
+	e.run = e.v.runs.reach(e.call, e.call.Context.Iteration)
+	e.plan, e.params = plan(e.call), redact.Result{}
+	e.starter, e.birth = e.plan.Initiator, e.plan.Birth
+	e.hide()
 }
 
 // seek looks for what lets the call pass until the store has committed an allow. It returns why it can't pass.
@@ -142,7 +138,7 @@ func (e *evaluation) seek(ctx context.Context) *denial {
 // begins anew each time. An allow is committed with all that it changes, a deny with the request; a call that needs
 // someone's consent changes nothing but what the start of its run brings in.
 func (e *evaluation) judge(t *store.Tx) (err error) {
-	e.judged = judged{planned: e.planned}
+	e.judged = judged{}
 	before := t.Request(e.id)
 	if before != nil && before.Body != e.call.Body {
 		e.no = deny("conflict", reasonConflict)
@@ -178,23 +174,23 @@ func (e *evaluation) judge(t *store.Tx) (err error) {
 }
 
 // meet says what the conversation is worth to this call, after what the start of its run brings in.
-func (j *judged) meet(t *store.Tx) {
-	s := enter(t, j.call, j.starter, j.birth)
+func (e *evaluation) meet(t *store.Tx) {
+	s := enter(t, e.call, e.starter, e.birth)
 	s.arrive(t)
-	j.start, j.plan.Initiator, j.plan.Birth, j.sources = s, s.Initiator, s.birth, t.C.Caution
+	e.start, e.plan.Initiator, e.plan.Birth, e.sources = s, s.Initiator, s.birth, t.C.Caution
 	c := t.C
-	j.view = policy.View{
-		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: j.bears,
-		Seen: t.Unseen == nil, Calls: j.run.calls, Yeses: j.run.yeses, Halted: j.run.stopped,
+	e.view = policy.View{
+		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: e.bears,
+		Seen: t.Unseen == nil, Calls: e.run.calls, Yeses: e.run.yeses, Halted: e.run.stopped,
 	}
 	if t.Unseen != nil {
-		j.view.Mark = t.Unseen.Ref
+		e.view.Mark = t.Unseen.Ref
 	}
 	if cause := c.Cause(s.sees); cause != nil {
-		j.view.Cause = policy.Cause{What: cause.What, Level: cause.Level, At: cause.At}
+		e.view.Cause = policy.Cause{What: cause.What, Level: cause.Level, At: cause.At}
 	}
-	if j.plan.Leaves && (j.view.Secret != "" || !c.Reset.IsZero()) {
-		j.readSide(t)
+	if e.plan.Leaves && (e.view.Secret != "" || !c.Reset.IsZero()) {
+		e.readSide(t)
 	}
 }
 

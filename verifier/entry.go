@@ -74,15 +74,15 @@ func (e *evaluation) entry(ctx context.Context, no *denial) record.Entry {
 }
 
 // granted are those who gave the grant by which the call passes.
-func (j *judged) granted() (people []record.Person) {
+func (e *evaluation) granted() (people []record.Person) {
 	says := "grant until "
-	if j.always {
+	if e.always {
 		says = "always, until "
 	}
-	if says += j.grant.Until.UTC().Format(time.RFC3339); j.grant.Target != "" {
-		says += " for " + j.grant.Shown
+	if says += e.grant.Until.UTC().Format(time.RFC3339); e.grant.Target != "" {
+		says += " for " + e.grant.Shown
 	}
-	for _, name := range j.grant.By {
+	for _, name := range e.grant.By {
 		people = append(people, record.Person{Name: name, Says: says})
 	}
 	return people
@@ -105,14 +105,14 @@ func peopleOf(votes []approval.Vote) (out []record.Person) {
 
 // logContext writes what the owner's policies want to have in the log: what the user said and what was called, both
 // without their secrets, and its hash. Tool output never comes here, so it can't be logged either.
-func (j *judged) logContext(ctx context.Context) {
-	said := make([]string, len(j.call.Context.UserMessages))
-	for i, m := range j.call.Context.UserMessages {
-		said[i], _ = j.terms.Redactor.Text(m.Text)
+func (e *evaluation) logContext(ctx context.Context) {
+	said := make([]string, len(e.call.Context.UserMessages))
+	for i, m := range e.call.Context.UserMessages {
+		said[i], _ = e.terms.Redactor.Text(m.Text)
 	}
-	j.v.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", j.terms.request(j.call),
-		"session", j.start.conversation.Ref(), "tool", j.call.Tool, "params", string(j.shown().Params),
-		"digest", j.call.Digest(), "level", j.view.Level.String(), "user", said)
+	e.v.o.Log.InfoContext(ctx, "the full context of a call, as a policy wants it", "request", e.terms.request(e.call),
+		"session", e.start.conversation.Ref(), "tool", e.call.Tool, "params", string(e.shown().Params),
+		"digest", e.call.Digest(), "level", e.view.Level.String(), "user", said)
 }
 
 // crashed denies after a panic. What caused it may strike again while the deny is recorded, so the params are left out,

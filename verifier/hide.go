@@ -39,30 +39,30 @@ func (v *Verifier) key(t *Terms, sent string) string {
 }
 
 // shown is the call's params as they may be kept; worked out once.
-func (p *planned) shown() *redact.Result {
-	if p.params.Params == nil {
-		p.params = p.redacted(p.terms.Redactor)
+func (e *evaluation) shown() *redact.Result {
+	if e.params.Params == nil {
+		e.params = e.redacted(e.terms.Redactor)
 	}
-	return &p.params
+	return &e.params
 }
 
 // redacted is the call's params as a redactor shows them: nothing of those that can't be read. Of file bodies, people
 // may see more than the record keeps, and the auditor sees them all, since what is written has to fit the user's
 // request.
-func (p *planned) redacted(r *redact.Redactor) redact.Result {
-	values, _ := p.call.Values()
-	return r.Walked(p.call.Tool, p.call.Params, values)
+func (e *evaluation) redacted(r *redact.Redactor) redact.Result {
+	values, _ := e.call.Values()
+	return r.Walked(e.call.Tool, e.call.Params, values)
 }
 
 // hide hides what the plan quotes of the call: that is kept, and shown on cards. It also says whether the call bears a
 // secret, where that matters. What is made of clean params and the name of a known tool is clean: most calls need no
 // more than that one look.
-func (p *planned) hide() {
-	pl, shown := &p.plan, p.shown()
-	found, sent := shown.Hidden() > 0, p.call.Sent
-	if p.bears = false; found && (pl.Leaves || pl.Effect != command.Anything) {
-		values, err := p.call.Values()
-		p.bears = err != nil || shown.PreRedacted() || p.terms.Redactor.BearsIn(values)
+func (e *evaluation) hide() {
+	pl, shown := &e.plan, e.shown()
+	found, sent := shown.Hidden() > 0, e.call.Sent
+	if e.bears = false; found && (pl.Leaves || pl.Effect != command.Anything) {
+		values, err := e.call.Values()
+		e.bears = err != nil || shown.PreRedacted() || e.terms.Redactor.BearsIn(values)
 	}
 	if !found && pl.Secret == "" && pl.Gives == "" && pl.Class() != "unknown" {
 		return
@@ -71,8 +71,8 @@ func (p *planned) hide() {
 	if tool, word, _ := strings.Cut(pl.Source, " "); found && !strings.Contains(text, strings.ToLower(word)) {
 		pl.Source = tool // the word may be what is hidden
 	}
-	p.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives, &sent)
-	if sent != p.call.Sent && pl.Source != "" { // the tool's name is the same in small letters
+	e.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives, &sent)
+	if sent != e.call.Sent && pl.Source != "" { // the tool's name is the same in small letters
 		pl.Source = sent
 	}
 	if found {

@@ -53,10 +53,10 @@ func restricted(v *policy.Verdict, ref string) *denial {
 }
 
 // paused is why nothing but what is harmless passes.
-func (j *judged) paused() *denial {
+func (e *evaluation) paused() *denial {
 	const text = "The owner has paused the agent: only what is harmless passes."
-	j.verdict.Mode, j.verdict.Rule = taint.Restrict, "paused"
-	j.verdict.Why = append(j.verdict.Why, policy.Step{Rule: "paused", Text: text, Mode: taint.Restrict})
+	e.verdict.Mode, e.verdict.Rule = taint.Restrict, "paused"
+	e.verdict.Why = append(e.verdict.Why, policy.Step{Rule: "paused", Text: text, Mode: taint.Restrict})
 	return deny("paused", reasonPaused)
 }
 

@@ -30,23 +30,23 @@ func (t *Terms) keys(client string) []lineage.Key {
 }
 
 // readSide reads what was seen in the conversation, and traces the call's arguments to it.
-func (j *judged) readSide(t *store.Tx) {
-	if j.view.Origins == nil && len(j.terms.keys(j.call.Client)) > 0 {
+func (e *evaluation) readSide(t *store.Tx) {
+	if e.view.Origins == nil && len(e.terms.keys(e.call.Client)) > 0 {
 		side := t.Side()
-		j.seen = append(side.Said, side.Brought...)
-		j.trace()
+		e.seen = append(side.Said, side.Brought...)
+		e.trace()
 	}
 }
 
 // trace looks where the arguments of the call came from. That stays unknown where no text is: "seen nowhere" of every
 // argument would say nothing.
-func (j *judged) trace() {
-	keys := j.terms.keys(j.call.Client)
+func (e *evaluation) trace() {
+	keys := e.terms.keys(e.call.Client)
 	if len(keys) == 0 {
 		return
 	}
-	seen, left := slices.Clip(j.seen), mostOwn
-	for _, text := range slices.Backward(j.call.OwnerMessages()) { // the newest first
+	seen, left := slices.Clip(e.seen), mostOwn
+	for _, text := range slices.Backward(e.call.OwnerMessages()) { // the newest first
 		if text = text[:min(len(text), left)]; text == "" {
 			continue
 		}
@@ -54,13 +54,13 @@ func (j *judged) trace() {
 		user := lineage.Source{User: true}
 		seen = append(seen, lineage.Seen{Source: user, Fingerprints: keys[0].Extract(text)})
 	}
-	params, err := j.call.Values()
+	params, err := e.call.Values()
 	if err != nil || len(seen) == 0 {
 		return
 	}
 	origins, all := lineage.NewIndex(seen, keys...).Trace(params)
-	j.view.Origins = origins
-	j.view.Unread = !all && slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret })
+	e.view.Origins = origins
+	e.view.Unread = !all && slices.ContainsFunc(seen, func(s lineage.Seen) bool { return s.Secret })
 }
 
 // originsOf are those that say something, the worst first, as many as anyone would read.

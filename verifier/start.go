@@ -109,9 +109,9 @@ func scheduled(t *store.Tx, c *protocol.Call, s *start) {
 
 // reach carries a call's level to the other conversations that it touches, in the commit that allows it, and gives what
 // it brings in itself.
-func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
-	raise = j.plan.Raise
-	r, c := &j.plan.Reach, j.call
+func (e *evaluation) reach(t *store.Tx) (raise taint.Level, secret string) {
+	raise = e.plan.Raise
+	r, c := &e.plan.Reach, e.call
 	for _, key := range r.Reads {
 		from := t.Other(store.Name{Client: c.Client, Key: key})
 		level := from.Worst()
@@ -126,11 +126,11 @@ func (j *judged) reach(t *store.Tx) (raise taint.Level, secret string) {
 	}
 	for _, key := range r.Sends {
 		to := t.Other(store.Name{Client: c.Client, Key: key})
-		handOn(to, t, j.view.Level, j.view.Secret, "a message from another session")
+		handOn(to, t, e.view.Level, e.view.Secret, "a message from another session")
 	}
 	for _, agent := range r.Schedules {
 		jobs := t.Other(store.Jobs(c.Client, agent))
-		jobs.Raise("", j.view.Level, "a conversation that scheduled or changed a job", t.Now)
+		jobs.Raise("", e.view.Level, "a conversation that scheduled or changed a job", t.Now)
 	}
 	return raise, secret
 }

@@ -126,8 +126,7 @@ func (v *Verifier) Reject(ctx context.Context, c *protocol.Call, kind, reason st
 func (v *Verifier) within(
 	ctx context.Context, c *protocol.Call, notice bool, answer func(*evaluation, context.Context) Decision,
 ) (d Decision) {
-	e := &evaluation{}
-	e.planned = &planned{v: v, call: c, notice: notice, began: time.Now()}
+	e := &evaluation{v: v, call: c, notice: notice, began: time.Now()}
 	defer func() {
 		if p := recover(); p != nil {
 			v.o.Log.ErrorContext(ctx, "a decision ended in a panic and was denied", "panic", text.Panic(p))
