@@ -4,8 +4,9 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor"
 	"github.com/openclaw-verifier/verifier/policy"
@@ -105,11 +106,11 @@ var plainAction = regexp.MustCompile(`^[a-z_-]{1,24}$`)
 
 // action names a call in two words: "message send".
 func (e *evaluation) action() string {
-	for path, value := range e.call.Strings {
-		if path == "action" && value != path && plainAction.MatchString(value) &&
-			strings.Contains(string(e.shown().Params), `"`+value+`"`) {
-			return e.call.Tool + " " + value
-		}
+	var shown struct {
+		Action string `json:"action"`
+	}
+	if json.Unmarshal(e.shown().Params, &shown) == nil && plainAction.MatchString(shown.Action) {
+		return e.call.Tool + " " + shown.Action
 	}
 	return e.call.Tool
 }

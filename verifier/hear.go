@@ -64,11 +64,12 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	if e.Name == protocol.SaysHello {
 		return v.runtimes.greet(e, h.terms)
 	}
-	key := func(sent string) string { return v.key(h.terms, sent) }
-	e.Call.Context.HideKeys(key)
-	for _, name := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
-		*name = key(*name)
+	name := func(sent, canonical string) string { return v.name(h.terms, sent, canonical) }
+	e.Call.HideNames(name)
+	for _, key := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
+		*key = name(*key, protocol.CanonicalKey(*key))
 	}
+	e.Returned.Tool = name(e.Returned.Sent, e.Returned.Tool)
 	run := v.runs.reach(h.call, e.Iteration)
 	if e.Name == protocol.ContextAssembled {
 		h.starter, h.birth = h.terms.Policy.Start(h.call)
@@ -256,7 +257,7 @@ func (h *event) context(t *store.Tx) {
 	p, worst, source := record.Part{What: record.PartContext}, taint.System, ""
 	for i := range h.Sources {
 		s := &h.Sources[i]
-		level, tool := h.levelOf(s), h.terms.toolName(s.Tool, s.Sent)
+		level, tool := h.levelOf(s), h.v.name(h.terms, s.Sent, s.Tool)
 		from := lineage.Source{Tool: cmp.Or(tool, "a "+strings.ReplaceAll(string(s.Kind), "_", " ")), User: s.ByUser()}
 		if level > worst {
 			worst, source = level, policy.SourceLabel(from.Tool, "")
@@ -319,8 +320,7 @@ const (
 // a call ran is only said where the runtime reports a result of it without an error.
 func (h *event) result(t *store.Tx) {
 	r, rules, c, secret := &h.Returned, h.terms.Policy, t.C, ""
-	tool := h.terms.toolName(r.Tool, r.Sent)
-	level, source := rules.Response(r.Tool), policy.SourceLabel(tool, r.Origin)
+	level, source := rules.Response(r.Tool), policy.SourceLabel(r.Tool, r.Origin)
 	state, judged, reads := outcomeOf(t, h.Event)
 	switch {
 	case state != released && r.Error: // the runtime stopped it
@@ -345,11 +345,11 @@ func (h *event) result(t *store.Tx) {
 		secret = returnedSecret
 	}
 	prints := r.Seen
-	if keys := h.terms.keys(h.call.Client); len(prints) == 0 && r.Result.Text != "" && len(keys) > 0 {
+	if keys := h.terms.Lineage(h.call.Client); len(prints) == 0 && r.Result.Text != "" && len(keys) > 0 {
 		prints = keys[0].Extract(r.Result.Text)
 	}
 	holds := secret != "" || rules.KeepsSecrets(r.Origin) || reads != ""
-	h.bring(lineage.Source{Tool: tool, Origin: r.Origin, Secret: holds}, level, prints)
+	h.bring(lineage.Source{Tool: r.Tool, Origin: r.Origin, Secret: holds}, level, prints)
 	h.terms.Redactor.Lines(&source) // it is kept, and shown on cards
 	h.part(record.Part{
 		What: record.PartReturned, Call: r.ToolCallID, Trust: level.String(), Label: source,
@@ -473,7 +473,7 @@ func (h *event) record(ctx context.Context) error {
 		return nil
 	}
 	e, turn, o := about(h.call, record.KindEvent), turnOf(h.call), &h.v.o
-	e.Tool, e.By = h.terms.toolName(h.Returned.Tool, h.Returned.Sent), string(h.Name)
+	e.Tool, e.By = h.Returned.Tool, string(h.Name)
 	if e.Level, e.Note = h.level.String(), strings.Join(h.changed, " "); raised {
 		e.Level, e.RaisedTo, e.Source = h.before.String(), h.level.String(), h.source
 	}

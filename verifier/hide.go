@@ -8,34 +8,25 @@ import (
 	"github.com/openclaw-verifier/verifier/redact"
 )
 
-// toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters
-// may disguise it.
-func (t *Terms) toolName(tool, sent string) string {
-	shown := sent
-	if t.Redactor.Lines(&shown); shown != sent {
-		return shown
-	}
-	return tool
-}
-
 // request is the request's id for the log: the caller chose it, and may have put anything there.
 func (t *Terms) request(c *protocol.Call) string {
 	id, _ := t.Redactor.Text(c.RequestID)
 	return id
 }
 
-// key is the one spelling of a session's or an agent's name. Where the name as it was sent holds a secret, that could
-// no longer be recognised in lower case: then it is a name that tells nothing, by which the conversation is still known
-// again, and whose conversation is untrusted.
-func (v *Verifier) key(t *Terms, sent string) string {
-	canonical := protocol.CanonicalKey(sent)
+const hiddenName = "hidden "
+
+// name is the one spelling of a session's, an agent's or a tool's name. Where the name as it was sent holds a secret,
+// that could no longer be recognised in lower case: then it is a name that tells nothing, by which it is still known
+// again. Such a conversation is untrusted, and nobody knows such a tool.
+func (v *Verifier) name(t *Terms, sent, canonical string) string {
 	if canonical == sent {
 		return canonical
 	}
 	if shown, _ := t.Redactor.Text(sent); shown == sent {
 		return canonical
 	}
-	return "hidden " + v.o.Key.Seal("hidden-key", canonical)[:16]
+	return hiddenName + v.o.Key.Seal("hidden-key", canonical)[:16]
 }
 
 // shown is the call's params as they may be kept; worked out once.
@@ -59,7 +50,7 @@ func (e *evaluation) redacted(r *redact.Redactor) redact.Result {
 // more than that one look.
 func (e *evaluation) hide() {
 	pl, shown := &e.plan, e.shown()
-	found, sent := shown.Hidden() > 0, e.call.Sent
+	found := shown.Hidden() > 0
 	if e.bears = false; found && (pl.Leaves || pl.Effect != command.Anything) {
 		values, err := e.call.Values()
 		e.bears = err != nil || shown.PreRedacted() || e.terms.Redactor.BearsIn(values)
@@ -71,10 +62,7 @@ func (e *evaluation) hide() {
 	if tool, word, _ := strings.Cut(pl.Source, " "); found && !strings.Contains(text, strings.ToLower(word)) {
 		pl.Source = tool // the word may be what is hidden
 	}
-	e.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives, &sent)
-	if sent != e.call.Sent && pl.Source != "" { // the tool's name is the same in small letters
-		pl.Source = sent
-	}
+	e.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives)
 	if found {
 		pl.Unquote(text)
 	}

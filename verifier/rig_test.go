@@ -13,6 +13,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
@@ -128,6 +129,7 @@ func terms(edit func(*verifier.Terms)) func() *verifier.Terms {
 	t := verifier.Terms{
 		Policy: rules, Redactor: redactor, Cards: redactor, Bodies: redactor, Hold: 25 * time.Second,
 		MaxHold: 590 * time.Second, Keep: 20 * time.Minute,
+		Lineage: func(string) []lineage.Key { return nil },
 	}
 	if edit != nil {
 		edit(&t)

@@ -21,17 +21,9 @@ const (
 	longestPath = 200       // characters of an argument's path
 )
 
-// keys are those under which a client fingerprints.
-func (t *Terms) keys(client string) []lineage.Key {
-	if t.Lineage == nil {
-		return nil
-	}
-	return t.Lineage(client)
-}
-
 // readSide reads what was seen in the conversation, and traces the call's arguments to it.
 func (e *evaluation) readSide(t *store.Tx) {
-	if e.view.Origins == nil && len(e.terms.keys(e.call.Client)) > 0 {
+	if e.view.Origins == nil && len(e.terms.Lineage(e.call.Client)) > 0 {
 		side := t.Side()
 		e.seen = append(side.Said, side.Brought...)
 		e.trace()
@@ -41,7 +33,7 @@ func (e *evaluation) readSide(t *store.Tx) {
 // trace looks where the arguments of the call came from. That stays unknown where no text is: "seen nowhere" of every
 // argument would say nothing.
 func (e *evaluation) trace() {
-	keys := e.terms.keys(e.call.Client)
+	keys := e.terms.Lineage(e.call.Client)
 	if len(keys) == 0 {
 		return
 	}

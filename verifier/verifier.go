@@ -49,16 +49,15 @@ type Desk interface {
 // Terms are what the owner may change while calls are being decided.
 type Terms struct {
 	Policy   *policy.Policy
-	Redactor *redact.Redactor // of the record, the log and all that is kept: it hides file bodies
-	Cards    *redact.Redactor // of what people read: it may show file bodies
-	Bodies   *redact.Redactor // of what the auditor reads: it shows file bodies
-	Auditor  *auditor.Auditor // the second model; nil: there is none
-	// under which a client fingerprints; nil: where arguments came from is unknown
-	Lineage func(client string) []lineage.Key
-	Hold    time.Duration // how long a call is held for a person unless the caller says
-	MaxHold time.Duration // the longest it is held
-	Keep    time.Duration // how long a request is remembered
-	Names   bool          // record only the names of params
+	Redactor *redact.Redactor                  // of the record, the log and all that is kept: it hides file bodies
+	Cards    *redact.Redactor                  // of what people read: it may show file bodies
+	Bodies   *redact.Redactor                  // of what the auditor reads: it shows file bodies
+	Auditor  *auditor.Auditor                  // the second model; nil: there is none
+	Lineage  func(client string) []lineage.Key // by which it fingerprints; none: where arguments came from is unknown
+	Hold     time.Duration                     // how long a call is held for a person unless the caller says
+	MaxHold  time.Duration                     // the longest it is held
+	Keep     time.Duration                     // how long a request is remembered
+	Names    bool                              // record only the names of params
 }
 
 // Options are what a Verifier needs.
@@ -134,7 +133,7 @@ func (v *Verifier) within(
 		}
 	}()
 	e.terms = v.o.Terms()
-	c.Context.HideKeys(func(sent string) string { return v.key(e.terms, sent) })
+	c.HideNames(func(sent, canonical string) string { return v.name(e.terms, sent, canonical) })
 	e.id = requestID(c)
 	return answer(e, ctx)
 }

@@ -75,7 +75,7 @@ func TestDigestCoversWhoAndWhere(t *testing.T) {
 		"client": func(c *Call) { c.Client = "phone" }, "tool": func(c *Call) { c.Tool = "read" },
 		"key": func(c *Call) { c.Context.SessionKey = "agent:main:x" }, "session": func(c *Call) { c.Context.SessionID = "s2" },
 		"agent": func(c *Call) { c.Context.AgentID = "other" }, "no session": func(c *Call) { c.Context.SessionID = "" },
-		"directory": func(c *Call) { c.Context.Directory = "/home/ann" },
+		"directory":      func(c *Call) { c.Context.Directory = "/home/ann" },
 		"invalid client": func(c *Call) { c.Client = "\xff" }, "other invalid client": func(c *Call) { c.Client = "\xfe" },
 	} {
 		c := digestCall(`{}`)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
@@ -37,6 +38,7 @@ func Run(ctx context.Context, sessions []Session, o Options) (Report, error) {
 	p := &player{o: o, owner: &owner{plays: map[string]*played{}}}
 	terms := &verifier.Terms{
 		Policy: o.Policy, Redactor: o.Redactor, Cards: o.Redactor, Bodies: o.Redactor, Keep: time.Hour, Names: true,
+		Lineage: func(string) []lineage.Key { return nil },
 	}
 	p.v = verifier.New(verifier.Options{
 		Terms: func() *verifier.Terms { return terms }, Store: o.Store, Record: p, Desk: p.owner, Visible: o.Visible,
