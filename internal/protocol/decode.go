@@ -91,35 +91,29 @@ func (p *params) read(r *reader) (err error) {
 // Decode reads one call. Every error it returns is a [*Malformed]. Client is left empty: the body has no say in who
 // signed it.
 func Decode(text []byte) (Call, error) {
-	var b callBody
-	return decodeCall(text, &b, &b)
+	c, notice, err := DecodeNotice(text)
+	if notice {
+		return Call{}, malformed("A notice is no call.")
+	}
+	return c, err
 }
 
 // DecodeNotice reads a call that may say, beside tool, that it is only a notice of a call that will not be asked about.
 func DecodeNotice(text []byte) (c Call, notice bool, err error) {
 	var b struct {
-		callBody
+		message
+		Tool   tool `json:"tool" need:"always"`
 		Notice bool `json:"notice"`
 	}
-	c, err = decodeCall(text, &b, &b.callBody)
-	return c, b.Notice && err == nil, err
-}
-
-type callBody struct {
-	message
-	Tool tool `json:"tool" need:"always"`
-}
-
-func decodeCall(text []byte, into any, b *callBody) (Call, error) {
-	c, err := decode(text, MaxBody, "", into, &b.message)
-	if err != nil {
-		return Call{}, err
+	if c, err = decode(text, MaxBody, "", &b, &b.message); err != nil {
+		return Call{}, false, err
 	}
-	c.Tool, c.Sent, c.Params, c.walked = Canonical(b.Tool.Name), b.Tool.Name, b.Tool.Params.of, walked(b.Tool.Params)
-	if b.Tool.Hints != nil {
-		c.Hints = *b.Tool.Hints
+	t := &b.Tool
+	c.Tool, c.Sent, c.Params, c.walked = Canonical(t.Name), t.Name, t.Params.of, walked(t.Params)
+	if t.Hints != nil {
+		c.Hints = *t.Hints
 	}
-	return c, nil
+	return c, b.Notice, nil
 }
 
 // DecodeText reads a body of at most so many bytes that has a text in place of a tool. Its call has no tool.
