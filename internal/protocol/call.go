@@ -216,8 +216,8 @@ func (c *Context) keys() [4]*string {
 	return [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy}
 }
 
-// HideNames lets the caller choose the name of the tool and of each session and agent whose spelling, as it was sent, is
-// not its one spelling: a secret in it could no longer be recognised in lower case.
+// HideNames lets the caller choose the name of the tool and of each session and agent whose spelling, as it was sent,
+// is not its one spelling: a secret in it could no longer be recognised in lower case.
 func (c *Call) HideNames(name func(sent, canonical string) string) {
 	for i, k := range c.Context.keys() {
 		if sent := c.Context.spelled[i]; sent != "" {
