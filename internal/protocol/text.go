@@ -62,10 +62,14 @@ const (
 // Fingerprints are those of a text's tokens, one after the other, as package lineage makes them.
 type Fingerprints []byte
 
+// Valid reports whether what came from outside can be fingerprints of one text.
+func (f Fingerprints) Valid() bool {
+	return len(f)%FingerprintSize == 0 && len(f) <= MaxFingerprints*FingerprintSize
+}
+
 // UnmarshalText reads them in base64.
 func (f *Fingerprints) UnmarshalText(text []byte) (err error) {
-	*f, err = base64.StdEncoding.AppendDecode(nil, text)
-	if err != nil || len(*f)%FingerprintSize != 0 || len(*f) > MaxFingerprints*FingerprintSize {
+	if *f, err = base64.StdEncoding.AppendDecode(nil, text); err != nil || !f.Valid() {
 		return must("be base64 of at most 512 times 8 bytes")
 	}
 	return nil
