@@ -175,7 +175,7 @@ func (as *asking) place(t *store.Tx) error {
 	as.card = &Card{
 		ID: id, Ask: a, Text: text, Request: as.ID,
 		Code: codes.Code(as.o.Key, id), key: as.o.Key, longest: now.MaxMinutes,
-		kept: &store.Card{ID: id, Conversation: a.Conversation, Agent: a.Agent, Digest: a.Digest, Until: a.Until},
+		kept: &store.Card{ID: id, Conversation: a.Conversation, Digest: a.Digest, Until: a.Until},
 	}
 	return as.card.put(t)
 }

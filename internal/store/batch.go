@@ -19,8 +19,14 @@ type Work struct {
 	done   chan struct{}
 }
 
-// IsLate reports whether the caller has gone: it was told that this failed, so better if it has.
-func (w *Work) IsLate() bool { return w.caller.Err() != nil }
+// IsLate reports whether the caller has gone. Then this has failed: it was told so, or reads it in Err.
+func (w *Work) IsLate() bool {
+	err := w.caller.Err()
+	if err != nil {
+		w.Err = fmt.Errorf("no answer in time: %w", err)
+	}
+	return err != nil
+}
 
 // Batch has the commits that wait at the same moment done together: a backend's trip or transaction is most of what one
 // costs. It does not wait for more. Several trips under way keep both sides at work.

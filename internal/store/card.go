@@ -57,7 +57,7 @@ func (t *Tx) PutCard(c *Card) error {
 	case was != nil:
 		card.Closed = card.Closed || was.Closed
 	}
-	put(t, key, &card, later(card.Until, card.Keep).Add(keepCard))
+	put(t, key, &card, card.Until.Add(keepCard))
 	if card.Closed {
 		tell(t, "card "+card.ID)
 	}

@@ -96,7 +96,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		}
 		_, lowest = e.clock.latest()
 	}
-	if lowest.IsZero() {
+	if lowest.IsZero() || len(e.o.Clients()) == 0 { // who has no clients leaves it to one that has
 		return nil
 	}
 	return e.newEra(ctx)
@@ -110,12 +110,12 @@ func (e *engine) newEra(ctx context.Context) error {
 		return nil // another has dealt with it
 	}
 	e.o.Log.Error("the store's clock was set back: all cards and grants end", "to", lowest)
-	for _, id := range e.o.Clients() {
-		if err := e.attempt(ctx, id, func(t *Tx) { beginEra(t, lowest) }); err != nil {
-			return err
-		}
+	err := each(e.o.Clients(), func(_ int, id string) error {
+		return e.attempt(ctx, id, func(t *Tx) { beginEra(t, lowest) })
+	})
+	if err == nil {
+		err = e.attempt(ctx, "", func(t *Tx) { put(t, timeKey, &lowest, time.Time{}) })
 	}
-	err := e.attempt(ctx, "", func(t *Tx) { put(t, timeKey, &lowest, time.Time{}) })
 	if err == nil {
 		e.clock.follow()
 	}

@@ -129,6 +129,7 @@ func (c *cache) get(key string, now time.Time) *known {
 	k := c.known[key]
 	if k != nil && k.until > 0 && k.until <= now.UnixMilli() {
 		delete(c.known, key)
+		c.size -= k.size + overhead
 		return nil
 	}
 	return k
@@ -141,6 +142,9 @@ func (c *cache) put(key string, k *known) {
 	was := c.known[key]
 	if k.value == nil || was == k || was != nil && was.count > k.count {
 		return
+	}
+	if was != nil {
+		c.size -= was.size + overhead
 	}
 	if c.size += k.size + overhead; c.size > mostBytes || c.known == nil {
 		c.known, c.size = map[string]*known{}, k.size+overhead

@@ -108,13 +108,22 @@ func (e *engine) change(ctx context.Context, client string, run func(t *Tx)) err
 // ofAll gives what a change of each client finds there, together, and the time.
 func ofAll[T any](ctx context.Context, e *engine, find func(t *Tx) []T) ([]T, time.Time, error) {
 	ids := e.o.Clients()
-	found, failed := make([][]T, len(ids)), make([]error, len(ids))
+	found := make([][]T, len(ids))
+	err := each(ids, func(i int, id string) error {
+		return e.change(ctx, id, func(t *Tx) { found[i] = find(t) })
+	})
+	return slices.Concat(found...), e.clock.now(), err
+}
+
+// each does something for all clients at the same time.
+func each(clients []string, do func(i int, id string) error) error {
+	failed := make([]error, len(clients))
 	var all sync.WaitGroup
-	for i, id := range ids {
-		all.Go(func() { failed[i] = e.change(ctx, id, func(t *Tx) { found[i] = find(t) }) })
+	for i, id := range clients {
+		all.Go(func() { failed[i] = do(i, id) })
 	}
 	all.Wait()
-	return slices.Concat(found...), e.clock.now(), errors.Join(failed...)
+	return errors.Join(failed...)
 }
 
 // attempt runs until what a run rests on holds.
@@ -225,11 +234,8 @@ func (e *engine) learn(d *Doc, was *known) (*known, error) {
 			"kind", kindOf(d.Key))
 		return nil, err
 	}
-	if was.count < k.count || was.count == k.count && was.version == k.version {
+	if was.count < k.count {
 		return k, nil
-	}
-	if was.lost && was.version == k.version {
-		return was, nil // it was said
 	}
 	e.o.Log.Error("the store has lost what this process saw in it", "kind", kindOf(d.Key))
 	lost := *was

@@ -97,10 +97,8 @@ type Request struct {
 type Card struct {
 	ID           string    `json:"id"`
 	Conversation Name      `json:"conversation"`
-	Agent        string    `json:"agent,omitzero"`
 	Digest       string    `json:"digest"`
 	Until        time.Time `json:"until"`           // it can't be answered after this
-	Keep         time.Time `json:"keep,omitzero"`   // where a yes on it lasts longer
 	Era          int64     `json:"era,omitzero"`    // it counts in the one in which it was put
 	Closed       bool      `json:"closed,omitzero"` // it no longer waits
 	Data         []byte    `json:"data"`            // approval's

@@ -191,7 +191,7 @@ func (b *Backend) commit(together []*store.Work) {
 			b.commit([]*store.Work{w})
 		case err != nil:
 			w.Err = fmt.Errorf("store/sqlite: %w", err)
-		case w.Publish != "" && len(w.Result.Moved) == 0 && !w.Result.Late:
+		case w.Err == nil && w.Publish != "" && len(w.Result.Moved) == 0 && !w.Result.Late:
 			b.watching.Range(func(heard, _ any) bool {
 				go (*heard.(*func(string)))(w.Publish) //nolint:errcheck,forcetypeassert // it holds nothing else
 				return true

@@ -284,7 +284,7 @@ func family(b *bench) {
 func (b *bench) card(s *store.Store, c store.Name, id string, until time.Duration) {
 	b.Helper()
 	b.update(s, c, func(t *store.Tx) {
-		b.put(t, &store.Card{ID: id, Conversation: c, Agent: "a", Digest: "d" + id, Until: t.Now.Add(until),
+		b.put(t, &store.Card{ID: id, Conversation: c, Digest: "d" + id, Until: t.Now.Add(until),
 			Data: []byte(id)})
 	})
 }
