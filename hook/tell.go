@@ -70,7 +70,7 @@ func (r *run) tell(ctx context.Context, k kind) error {
 	case k != returned && k != failed: // the user goes on: no dialog is open any more
 		r.close(ctx, question{}, false)
 	case r.in.CallID != "":
-		r.close(ctx, question{call: r.in.CallID}, true)
+		r.close(ctx, question{call: r.in.CallID}, k == returned)
 		if r.agent.dialogs {
 			os.Remove(r.passedNote()) //nolint:errcheck // there may be none
 		}

@@ -92,8 +92,8 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 		return Refused(e.Name, reasonRecord)
 	}
 	if h.first {
-		v.o.Desk.Tell(ctx, ranOtherwise+" Nothing in that conversation is trusted from now on. `verifier audit show` "+
-			"says which call it was, and `verifier check` names hooks that could have done it.")
+		v.o.Desk.Tell(ctx, madeOtherwise+" Nothing in that conversation is trusted from now on. "+
+			"`verifier audit show` says which call it was, and `verifier check` names hooks that could have done it.")
 	}
 	return h.answer
 }
@@ -212,12 +212,9 @@ func (h *event) happens(t *store.Tx) {
 	if h.Name == protocol.BeforeResponseEmit || h.Name == protocol.AgentEnd {
 		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run == run })
 	}
-	if h.ends() {
-		h.part(record.Part{What: record.PartEnded})
-	}
 }
 
-// stops ends the turn where it may not go on.
+// stops ends the turn where it may not go on, or is over.
 func (h *event) stops() {
 	a := &h.answer
 	if reason, blocked := h.terms.Policy.BlocksTurn(h.as(""), h.level); blocked && h.Name.MayBlock() {
@@ -230,6 +227,9 @@ func (h *event) stops() {
 	}
 	if a.Block {
 		h.part(record.Part{What: record.PartBlocked, Reason: a.BlockReason})
+	}
+	if h.ends() {
+		h.part(record.Part{What: record.PartEnded})
 	}
 }
 
@@ -309,11 +309,11 @@ func (h *event) levelOf(s *protocol.Source) taint.Level {
 	return taint.System // it is worth what the start of the run is
 }
 
-// What people read of a call that ran with other arguments than were judged.
+// What people read of a call that was made with other arguments than were judged, whether or not it ran.
 const (
-	ranOtherwiseSource = "the agent ran something else than it asked about"
-	ranOtherwise       = "The agent ran something else than it asked about: another hook or plugin of the agent " +
-		"changed the call after it was judged."
+	madeOtherwiseSource = "the agent made another call than it asked about"
+	madeOtherwise       = "The agent made another call than it asked about: another hook or plugin of the agent " +
+		"changed it after it was judged."
 )
 
 // result takes in what a tool returned: it is worth the same as the call, where that was judged by its arguments. That
@@ -338,8 +338,8 @@ func (h *event) result(t *store.Tx) {
 		level = taint.Untrusted
 	}
 	if r.Changed {
-		source, h.changed = ranOtherwiseSource, append(h.changed, ranOtherwise)
-		h.first = !slices.ContainsFunc(c.Causes, func(c store.Cause) bool { return c.What == ranOtherwiseSource })
+		source, h.changed = madeOtherwiseSource, append(h.changed, madeOtherwise)
+		h.first = !slices.ContainsFunc(c.Causes, func(c store.Cause) bool { return c.What == madeOtherwiseSource })
 	}
 	if r.Secret || r.Result.Text != "" && h.terms.Redactor.Bears(r.Result.Text) {
 		secret = returnedSecret

@@ -28,7 +28,7 @@ func (g *gateway) openRecord(c *config.Config, state *config.State, key hmac.Key
 			a := &g.live.Load().config.Audit
 			return int64(a.RotateMB) << 20, a.Keep
 		},
-		Hide:     func() func(string) string { return g.live.Load().Redactor.Liner() },
+		Hide: func() func(string) string { return g.live.Load().Redactor.Liner() },
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,9 @@ func (t *Turns) at(k *Key, now time.Time) *turn {
 	}
 	n := t.known[*k]
 	if n == nil || now.Sub(n.last) > silence {
+		if len(t.known) >= mostTurns {
+			maps.DeleteFunc(t.known, func(_ Key, n *turn) bool { return now.Sub(n.last) > silence })
+		}
 		if len(t.known) >= mostTurns || t.known == nil {
 			t.known = map[Key]*turn{}
 		}

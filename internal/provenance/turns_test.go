@@ -54,6 +54,14 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 	for i := range 10_000 { // bounded
 		turns.ID(provenance.Key{Run: fmt.Sprint(i)}, began, false)
 	}
+	later := began.Add(2 * time.Hour)
+	turns.ID(run, later, true)
+	for i := range 4_000 {
+		turns.ID(provenance.Key{Run: fmt.Sprint("later", i)}, later, false)
+	}
+	if _, keep := turns.Over(run, later); !keep {
+		t.Error("a run under way was forgotten before others that had been silent for an hour")
+	}
 }
 
 func TestSourcesOfALongContextArePutTogether(t *testing.T) {

@@ -177,7 +177,7 @@ func TestH249ACallThatRanOtherwiseTaintsItsConversation(t *testing.T) {
 	g.Allow(script) // what ran was what was judged
 	g.Takes(gateway.Returned(m, "exec", `,"toolCallId":"c1","size":1,"changed":true`))
 	g.Ask(script)
-	if !strings.Contains(string(g.Recorded()), "ran something else than it asked about") {
+	if !strings.Contains(string(g.Recorded()), "made another call than it asked about") {
 		t.Error("the record does not say so")
 	}
 }
