@@ -228,11 +228,13 @@ func (p *place) isSecret() bool {
 		return false
 	case hidden && !p.inside && !isBelowAny(p.rest, noSecrets):
 		return true
-	case isMember || !secretNames.mayBeIn(clean):
+	case isMember:
 		return false
 	case slices.ContainsFunc(secretPaths, func(secret string) bool { return below(clean, secret) }),
 		strings.HasPrefix(clean, "/proc/") && strings.HasSuffix(clean, "/environ"):
 		return true
+	case !secretNames.mayBeIn(clean):
+		return false
 	}
 	above := ""
 	for part := range strings.SplitSeq(clean, "/") {

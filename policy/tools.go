@@ -226,7 +226,7 @@ func setOfWords(text string) map[string]bool {
 	return out
 }
 
-// patterns are names and patterns of names, to be matched fast.
+// patterns are names and patterns of names, to be matched fast. A name has no slash in front.
 type patterns struct {
 	names map[string]bool
 	all   []pattern
@@ -241,15 +241,17 @@ type pattern struct {
 func patternsOf(name string) patterns {
 	out := patterns{names: setOf(name)}
 	for _, word := range lists[name] {
-		out.all = append(out.all, pattern{word, characters(word) &^ characters("*?")})
+		if relative(word) {
+			out.all = append(out.all, pattern{word, characters(word) &^ characters("*?")})
+		}
 	}
 	return out
 }
 
-// characters has a bit for each character of a name.
+// characters has a bit for each character of a name: for a letter of any case, and another one for a dot or a digit.
 func characters(name string) (bits uint64) {
 	for i := range len(name) {
-		bits |= 1 << (name[i] % 64)
+		bits |= 1 << (name[i]&0x1f | name[i]&0x40>>1)
 	}
 	return bits
 }

@@ -27,11 +27,11 @@ type simple struct {
 
 // split reads a line that is a list or pipeline of plain commands: of words that mean the same to sh, bash and zsh, and
 // redirections that drop what is printed. It says why a line is none. The parser agrees, which takes longer.
-func split(text string) (list []simple, why string) {
+func split(text string) (_ []simple, why string) {
 	if len(text) > longest || strings.ContainsFunc(text, isOdd) {
 		return nil, unreadable
 	}
-	words, from := make([]string, 0, 1+strings.Count(text, " ")), 0
+	list, words, from := make([]simple, 0, 8), make([]string, 0, 1+strings.Count(text, " ")), 0
 	for joint := ""; ; {
 		text = skip(text)
 		next := jointOf(text)
@@ -43,7 +43,7 @@ func split(text string) (list []simple, why string) {
 			text = text[1:]
 		case next != "" || text == "" && (joint == "&&" || joint == "||" || joint == "|"):
 			return nil, unreadable
-		case text == "" && list == nil:
+		case text == "" && len(list) == 0:
 			return nil, empty
 		case text == "":
 			return list, ""
