@@ -152,5 +152,5 @@ func isBare(word string) bool {
 			return false
 		}
 	}
-	return !secretNames.names[word] && !othersWrote.names[word]
+	return !filesByName[word]
 }

@@ -38,7 +38,7 @@ type argument struct {
 // read reads the params of a call.
 func (p *Policy) read(c *protocol.Call) said {
 	values, err := c.Values()
-	s := said{Call: c, readable: err == nil, args: make([]argument, 0, len(values))}
+	s := said{Call: c, readable: err == nil, args: make([]argument, 0, len(values)), names: make([]string, 0, 8)}
 	var all strings.Builder
 	all.Grow(len(c.Params) + len(c.Sent) + 16)
 	keys := make([]byte, 0, 64)

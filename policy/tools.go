@@ -209,6 +209,7 @@ var (
 	othersWrote       = patternsOf("others wrote")
 	secretNames       = patternsOf("secret names")
 	noSecretNames     = patternsOf("no secret names")
+	filesByName       = setOfWords(strings.Join(slices.Concat(lists["secret names"], lists["others wrote"]), "\n"))
 	noSecrets         = lists["no secrets below"]
 	notes             = lists["notes"]
 	secretPaths       = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)

@@ -70,8 +70,11 @@ func (r *reader) word(w string) {
 }
 
 func endsPart(c rune) bool {
-	isLetter := 'a' <= c && c <= 'z' // as most are
-	return c <= ' ' || !isLetter && c < 0x80 && strings.IndexByte("'\"`(){}[],;<>|&=:@", byte(c)) >= 0
+	switch c {
+	case '\'', '"', '`', '(', ')', '{', '}', '[', ']', ',', ';', '<', '>', '|', '&', '=', ':', '@':
+		return true
+	}
+	return c <= ' '
 }
 
 // unparsed reads a text that is no command: each word of it may begin one.
