@@ -150,7 +150,7 @@ func (c *chain) lacks(seen *Head) string {
 	case seen.Seq > c.last.Seq:
 		return fmt.Sprintf("entries %d to %d, seen before, are missing from the end", c.last.Seq+1, seen.Seq)
 	case seen.Seq == c.last.Seq && seen.MAC != c.last.MAC:
-		return fmt.Sprintf("entry %d is not the one seen before: the end was rewritten", seen.Seq)
+		return fmt.Sprintf("entry %d is not the one seen before: it or a line before it was rewritten", seen.Seq)
 	}
 	return ""
 }

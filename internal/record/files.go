@@ -87,8 +87,7 @@ func openFile(path string, flag int) (*os.File, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	info, err := private(path)
-	opened, errOpened := f.Stat()
-	if err = errors.Join(err, errOpened); err == nil && !os.SameFile(info, opened) {
+	if opened, errOpened := f.Stat(); err == nil && (errOpened != nil || !os.SameFile(info, opened)) {
 		err = ErrNoFile
 	}
 	if err != nil {
@@ -109,7 +108,11 @@ func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.E
 // Unwrap gives what is wrong with it.
 func (b *BadLine) Unwrap() error { return b.Err }
 
-var errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
+// What a line can be instead of one.
+var (
+	errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
+	errLong       = fmt.Errorf("is longer than %d bytes", MaxLine)
+)
 
 const blockSize = 64 << 10
 
@@ -119,79 +122,68 @@ type placed struct {
 	at  int64
 }
 
-// lines are those of a file that begin at an offset or later. What stands behind the last newline is a *[BadLine], and
-// so is a line that is too long; it is the last.
-func lines(path string, from int64) iter.Seq2[placed, error] {
-	split := func(data []byte, atEOF bool) (int, []byte, error) {
+// block gives the whole lines that begin in a block of a file. Behind them may be a *[BadLine]: one that is too long, or
+// what stands behind the file's last newline.
+func block(path string, n int64) (all []placed, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()             // only read
+	at := max(0, n*blockSize-1) // the end of a line that is not of it
+	s := bufio.NewScanner(io.NewSectionReader(f, at, math.MaxInt64-at))
+	s.Buffer(nil, MaxLine+1)
+	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		i := bytes.IndexByte(data, '\n')
 		switch {
 		case i >= 0:
 			return i + 1, data[:i], nil
 		case len(data) >= MaxLine:
-			return 0, nil, &BadLine{File: path, Err: fmt.Errorf("is longer than %d bytes", MaxLine)}
+			return 0, nil, &BadLine{File: path, Err: errLong}
 		case atEOF && len(data) > 0:
 			return 0, nil, &BadLine{File: path, Err: errUnfinished}
 		}
 		return 0, nil, nil
+	})
+	for at < (n+1)*blockSize && s.Scan() {
+		if at >= n*blockSize {
+			all = append(all, placed{bytes.Clone(s.Bytes()), at})
+		}
+		at += int64(len(s.Bytes())) + 1
 	}
-	return func(yield func(placed, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(placed{}, err)
-			return
-		}
-		defer f.Close() //nolint:errcheck // it was only read
-		at := max(0, from-1)
-		s := bufio.NewScanner(io.NewSectionReader(f, at, math.MaxInt64-at))
-		s.Buffer(nil, MaxLine+1)
-		s.Split(split)
-		for s.Scan() {
-			if at >= from && !yield(placed{s.Bytes(), at}, nil) { // one that began before is not of it
-				return
-			}
-			at += int64(len(s.Bytes())) + 1
-		}
-		if s.Err() != nil {
-			yield(placed{}, s.Err())
-		}
-	}
+	return all, s.Err()
 }
 
-// backward gives the whole lines of a file from the last to the first, reading a block at a time.
-func backward(path string) iter.Seq2[placed, error] {
+// lines gives the lines of a file from a block on. A *[BadLine] is the last. Or, backward, from the last line to the
+// first of the file, without bad ones.
+func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		info, err := os.Stat(path)
 		if err != nil {
 			yield(placed{}, err)
 			return
 		}
-		for from := info.Size() / blockSize * blockSize; from >= 0; from -= blockSize {
-			all, err := block(path, from)
-			for _, l := range slices.Backward(all) {
+		last := info.Size() / blockSize
+		for i := from; i <= last; i++ {
+			n := i
+			if backward {
+				n = last - i
+			}
+			all, err := block(path, n)
+			if backward {
+				slices.Reverse(all)
+			}
+			for _, l := range all {
 				if !yield(l, nil) {
 					return
 				}
 			}
-			if err != nil {
+			if _, bad := errors.AsType[*BadLine](err); err != nil && !(bad && backward) {
 				yield(placed{}, err)
 				return
 			}
 		}
 	}
-}
-
-// block gives the whole lines that begin in a block of a file.
-func block(path string, from int64) (all []placed, err error) {
-	for l, err := range lines(path, from) {
-		if _, bad := errors.AsType[*BadLine](err); err != nil && !bad {
-			return all, err
-		}
-		if err != nil || l.at >= from+blockSize {
-			break
-		}
-		all = append(all, placed{bytes.Clone(l.raw), l.at})
-	}
-	return all, nil
 }
 
 // entries decodes the lines that want likes, by their bytes; nil likes all. One that can't be decoded is a *[BadLine].
@@ -219,7 +211,7 @@ func entries(path string, all iter.Seq2[placed, error], want func(raw []byte) bo
 func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for _, path := range slices.Backward(files) {
-			for l, err := range entries(path, backward(path), want) {
+			for l, err := range entries(path, lines(path, 0, true), want) {
 				if _, bad := errors.AsType[*BadLine](err); !bad && !yield(l, err) {
 					return
 				}
@@ -235,7 +227,7 @@ func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[L
 	return func(yield func(Line, error) bool) {
 		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
 		for _, path := range files[max(0, first-1):] {
-			for l, err := range entries(path, lines(path, blockOf(path, at)), want) {
+			for l, err := range entries(path, lines(path, blockOf(path, at), false), want) {
 				if (err != nil || !l.At.Before(at)) && !yield(l, err) {
 					return
 				}
@@ -250,20 +242,20 @@ func blockOf(path string, at time.Time) int64 {
 	if err != nil {
 		return 0
 	}
-	return blockSize * int64(sort.Search(int(info.Size()/blockSize), func(i int) bool {
-		return !startsBefore(path, int64(i+1)*blockSize, at)
+	return int64(sort.Search(int(info.Size()/blockSize), func(i int) bool {
+		return !startsBefore(path, int64(i+1), at)
 	}))
 }
 
-// startsBefore reports whether the first line of a file that begins at an offset or later is from before a time.
-func startsBefore(path string, offset int64, at time.Time) bool {
-	l, err := parse(firstLine(path, offset))
+// startsBefore reports whether the first line of a file from a block on is from before a time.
+func startsBefore(path string, from int64, at time.Time) bool {
+	l, err := parse(firstLine(path, from))
 	return err == nil && l.At.Before(at)
 }
 
-// firstLine is the first line of a file that begins at an offset or later; nil: there is none that can be read.
-func firstLine(path string, offset int64) []byte {
-	for p := range lines(path, offset) {
+// firstLine is the first line of a file from a block on; nil: there is none that can be read.
+func firstLine(path string, from int64) []byte {
+	for p := range lines(path, from, false) {
 		return p.raw
 	}
 	return nil

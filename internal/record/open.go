@@ -155,7 +155,7 @@ func (w *writer) openLast() error {
 		return err
 	}
 	var last []byte
-	for p, err := range backward(w.at) {
+	for p, err := range lines(w.at, 0, true) {
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,6 @@ import (
 	"github.com/openclaw-verifier/verifier/hmac"
 )
 
-// ErrHead says that the head to verify against is not under the key of the record: it proves nothing, for or against.
-var ErrHead = errors.New("record: the head is not under the record's key")
-
 // VerifyOptions is what is known about a record apart from its files.
 type VerifyOptions struct {
 	Key   hmac.Key // the server's, under which the record was written
@@ -36,45 +33,49 @@ type Report struct {
 // written, and a file that is missing between two others, or was cut, replaced or swapped.
 func VerifyFiles(paths []string, o VerifyOptions) (Report, error) {
 	key, err := newChain(o.Key)
+	c := checker{chain: key, seen: o.Head}
+	for i := 0; err == nil && i < len(paths); i++ {
+		err = c.file(paths[i], i == len(paths)-1)
+	}
+	if err == nil {
+		err = c.end()
+	}
 	if err != nil {
-		return Report{}, err
+		return c.Report, err
 	}
-	c := checker{chain: key}
-	if o.Head != nil && c.sealed(o.Head) {
-		c.seen = o.Head
+	c.Removed = c.began > 1 && c.removed >= c.began-1
+	if o.Whole && c.began > 1 && !c.Removed {
+		c.Losses = append(c.Losses, &BadLine{paths[0], 1, fmt.Errorf("is file %d of the record: those before it are "+
+			"gone, and the record does not say that they were removed", c.began)})
 	}
-	for i, path := range paths {
-		if err := c.file(path, i == len(paths)-1); err != nil {
-			return c.Report, err
-		}
-	}
-	if o.Head != nil && c.seen == nil {
-		return c.Report, ErrHead
-	}
-	return c.Report, c.end(o.Whole)
+	return c.Report, nil
 }
 
 // checker walks along a chain.
 type checker struct {
 	Report
 	chain
-	seen         *Head
-	first        string // the first file
-	began        int    // its number
-	path, before string // of the file that is being read, and the name of the one before it
-	lines        int    // good ones in the file
-	removed      int    // the number of the last file that the record says was removed
+	seen    *Head
+	began   int    // the number of the first file
+	path    string // of the file that is being read
+	lines   int    // good ones in it
+	removed int    // the number of the last file that the record says was removed
 }
 
 func (c *checker) file(path string, last bool) error {
-	c.before, c.path, c.lines = filepath.Base(c.path), path, 0
-	for p, err := range lines(path, 0) {
+	before := filepath.Base(c.path)
+	c.path, c.lines = path, 0
+	for p, err := range lines(path, 0, false) {
 		bad, ok := errors.AsType[*BadLine](err)
 		switch {
 		case last && c.lines > 0 && errors.Is(err, errUnfinished):
 			c.Unfinished, err = true, nil
 		case ok:
 			err = c.here("%w", bad.Err)
+		case err == nil && c.lines == 0:
+			if err = c.opening(p.raw, before); err == nil {
+				err = c.line(p.raw)
+			}
 		case err == nil:
 			err = c.line(p.raw)
 		}
@@ -93,20 +94,36 @@ func (c *checker) here(format string, args ...any) *BadLine {
 	return &BadLine{c.path, c.lines + 1, fmt.Errorf(format, args...)}
 }
 
-func (c *checker) line(raw []byte) error {
-	if c.lines == 0 {
-		if bad := c.opening(raw); bad != nil {
-			return bad
-		}
+// opening checks that a file goes on where the one before it ended, as its first line says.
+func (c *checker) opening(raw []byte, before string) error {
+	_, number := Base(filepath.Base(c.path))
+	end := c.last
+	b, err := c.begin(raw, number)
+	switch {
+	case err != nil:
+		return c.here("%w", err)
+	case c.Files == 0:
+		c.began, c.Before = b.File, c.last.Seq
+	case c.last.Chain == end.Chain && c.last.Seq > end.Seq:
+		return c.here("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
+			c.last.Seq, before, end.Seq)
+	case c.last != end:
+		return c.here("does not follow %s as it is now: one of the two was replaced or is there twice", before)
 	}
+	return nil
+}
+
+func (c *checker) line(raw []byte) error {
 	l, err := c.follow(raw)
 	if err != nil {
 		return c.here("%w", err)
 	}
-	if c.seen != nil && c.seen.Chain == c.last.Chain && c.seen.Seq == l.Seq {
-		if c.HeadChecked = c.seen.MAC == l.MAC; !c.HeadChecked {
-			return c.here("is not the entry %d that the store has seen: it or a line before it was rewritten", l.Seq)
+	if c.seen != nil && c.seen.Seq == l.Seq {
+		note := c.lacks(c.seen)
+		if note != "" && c.seen.Chain == c.last.Chain {
+			return c.here("%s", note)
 		}
+		c.HeadChecked = note == ""
 	}
 	switch l.Kind {
 	case kindBegin:
@@ -126,38 +143,16 @@ func (c *checker) line(raw []byte) error {
 	return nil
 }
 
-// opening checks that a file goes on where the one before it ended, as its first line says.
-func (c *checker) opening(raw []byte) *BadLine {
-	_, number := Base(filepath.Base(c.path))
-	end := c.last
-	b, err := c.begin(raw, number)
-	switch {
-	case err != nil:
-		return c.here("%w", err)
-	case c.Files == 0:
-		c.first, c.began, c.Before = c.path, b.File, c.last.Seq
-	case c.last.Chain == end.Chain && c.last.Seq > end.Seq:
-		return c.here("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
-			c.last.Seq, c.before, end.Seq)
-	case c.last != end:
-		return c.here("does not follow %s as it is now: one of the two was replaced or is there twice", c.before)
+// end holds the chain against the head that was seen. The head of another record shows what was lost, and no bad line.
+func (c *checker) end() error {
+	note := c.lacks(c.seen)
+	if note == "" {
+		return nil
 	}
-	return nil
-}
-
-// end judges what no single line shows.
-func (c *checker) end(whole bool) error {
-	c.Removed = c.began > 1 && c.removed >= c.began-1
-	if note := c.lacks(c.seen); note != "" {
-		bad := c.here("%s", note)
-		if c.seen.Chain == c.last.Chain {
-			return bad
-		}
-		c.Losses = append(c.Losses, bad)
+	bad := c.here("%s", note)
+	if c.seen.Chain == c.last.Chain || !c.sealed(c.seen) {
+		return bad
 	}
-	if whole && c.began > 1 && !c.Removed {
-		c.Losses = append(c.Losses, &BadLine{c.first, 1, fmt.Errorf("is file %d of the record: those before it are "+
-			"gone, and the record does not say that they were removed", c.began)})
-	}
+	c.Losses = append(c.Losses, bad)
 	return nil
 }
