@@ -2,13 +2,11 @@ package record
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,11 +106,7 @@ func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.E
 // Unwrap gives what is wrong with it.
 func (b *BadLine) Unwrap() error { return b.Err }
 
-// What a line can be instead of one.
-var (
-	errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
-	errLong       = fmt.Errorf("is longer than %d bytes", MaxLine)
-)
+var errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
 
 const blockSize = 64 << 10
 
@@ -129,29 +123,26 @@ func block(path string, n int64) (all []placed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()             // only read
+	defer f.Close()             //nolint:errcheck // it was only read
 	at := max(0, n*blockSize-1) // the end of a line that is not of it
-	s := bufio.NewScanner(io.NewSectionReader(f, at, math.MaxInt64-at))
-	s.Buffer(nil, MaxLine+1)
-	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		i := bytes.IndexByte(data, '\n')
+	r := bufio.NewReader(io.NewSectionReader(f, at, blockSize+MaxLine+2))
+	for at < (n+1)*blockSize {
+		raw, err := r.ReadBytes('\n')
 		switch {
-		case i >= 0:
-			return i + 1, data[:i], nil
-		case len(data) >= MaxLine:
-			return 0, nil, &BadLine{File: path, Err: errLong}
-		case atEOF && len(data) > 0:
-			return 0, nil, &BadLine{File: path, Err: errUnfinished}
+		case err != nil && !errors.Is(err, io.EOF):
+			return all, err
+		case len(raw) > MaxLine:
+			return all, &BadLine{File: path, Err: fmt.Errorf("is longer than %d bytes", MaxLine)}
+		case err != nil && len(raw) > 0:
+			return all, &BadLine{File: path, Err: errUnfinished}
+		case err != nil:
+			return all, nil
+		case at >= n*blockSize:
+			all = append(all, placed{raw[:len(raw)-1], at})
 		}
-		return 0, nil, nil
-	})
-	for at < (n+1)*blockSize && s.Scan() {
-		if at >= n*blockSize {
-			all = append(all, placed{bytes.Clone(s.Bytes()), at})
-		}
-		at += int64(len(s.Bytes())) + 1
+		at += int64(len(raw))
 	}
-	return all, s.Err()
+	return all, nil
 }
 
 // lines gives the lines of a file from a block on. A *[BadLine] is the last. Or, backward, from the last line to the
@@ -164,12 +155,13 @@ func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
 			return
 		}
 		last := info.Size() / blockSize
-		for i := from; i <= last; i++ {
-			n := i
-			if backward {
-				n = last - i
+		for n := from; n <= last; n++ {
+			var all []placed
+			if !backward {
+				all, err = block(path, n)
+			} else if all, err = block(path, last-n); isBad(err) {
+				err = nil
 			}
-			all, err := block(path, n)
 			if backward {
 				slices.Reverse(all)
 			}
@@ -178,7 +170,7 @@ func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
 					return
 				}
 			}
-			if _, bad := errors.AsType[*BadLine](err); err != nil && !(bad && backward) {
+			if err != nil {
 				yield(placed{}, err)
 				return
 			}
@@ -186,7 +178,13 @@ func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
 	}
 }
 
-// entries decodes the lines that want likes, by their bytes; nil likes all. One that can't be decoded is a *[BadLine].
+func isBad(err error) bool {
+	_, bad := errors.AsType[*BadLine](err)
+	return bad
+}
+
+// entries gives those of some lines that want likes, by their bytes; nil likes all. One that can't be decoded is a
+// *[BadLine].
 func entries(path string, all iter.Seq2[placed, error], want func(raw []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		for p, err := range all {
@@ -212,7 +210,7 @@ func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error]
 	return func(yield func(Line, error) bool) {
 		for _, path := range slices.Backward(files) {
 			for l, err := range entries(path, lines(path, 0, true), want) {
-				if _, bad := errors.AsType[*BadLine](err); !bad && !yield(l, err) {
+				if !isBad(err) && !yield(l, err) {
 					return
 				}
 			}
