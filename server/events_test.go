@@ -32,7 +32,7 @@ func draws(_ context.Context, name string) (*provenance.Graph, error) {
 	switch name {
 	case "turn":
 		return &provenance.Graph{Nodes: []provenance.Node{
-			{Kind: provenance.PolicyDecision, Blocked: true, BlockReason: "</text><script>alert(1)</script>\x1b[2J"},
+			{Kind: "policy_decision", Blocked: true, BlockReason: "</text><script>alert(1)</script>\x1b[2J"},
 		}}, nil
 	case "broken":
 		return nil, errors.New("the record can't be read")

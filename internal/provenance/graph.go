@@ -8,8 +8,8 @@ package provenance
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/taint"
@@ -31,30 +31,10 @@ type Graph struct {
 	Calls      bool    `json:"calls,omitzero"` // made of calls alone: the model's own are worked out
 }
 
-// Kind is what a node represents.
-type Kind string
-
-// The kinds of nodes.
-const (
-	Input          Kind = "input"
-	SystemPrompt   Kind = "system_prompt"
-	History        Kind = "history"
-	LLMCall        Kind = "llm_call"
-	ToolCall       Kind = "tool_call"
-	ToolResult     Kind = "tool_result"
-	Output         Kind = "output"
-	PolicyDecision Kind = "policy_decision"
-)
-
-// kinds are what the sources of a context are called in a graph.
-var kinds = map[string]Kind{
-	"system_prompt": SystemPrompt, "user_message": Input, "tool_result": ToolResult, "compacted_history": History,
-}
-
 // Node is one thing that happened.
 type Node struct {
 	ID          string      `json:"id"`
-	Kind        Kind        `json:"kind"`
+	Kind        string      `json:"kind"` // as the RFC names it, such as tool_call
 	Trust       taint.Level `json:"trust"`
 	Tool        string      `json:"tool,omitzero"`
 	Iteration   *int        `json:"iteration,omitzero"`
@@ -62,6 +42,17 @@ type Node struct {
 	Blocked     bool        `json:"blocked,omitzero"`
 	BlockReason string      `json:"blockReason,omitzero"`
 	Metadata    Metadata    `json:"metadata,omitzero"`
+}
+
+const (
+	toolCall   = "tool_call"
+	toolResult = "tool_result"
+)
+
+// kinds are what the sources of a context are called in a graph.
+var kinds = map[string]string{
+	"system_prompt": "system_prompt", "user_message": "input", "tool_result": toolResult,
+	"compacted_history": "history",
 }
 
 // name is what a node is called in a sentence: what a tool was called for, or the tool, or nothing. It is foreign text.
@@ -80,23 +71,11 @@ type Metadata struct {
 	Error      bool   `json:"error,omitzero"`
 }
 
-// Relation is how two nodes belong together.
-type Relation string
-
-// The relations.
-const (
-	Triggers    Relation = "triggers"
-	Produces    Relation = "produces"
-	Consumes    Relation = "consumes"
-	DerivesFrom Relation = "derives_from"
-	BlockedBy   Relation = "blocked_by"
-)
-
-// Edge joins two nodes.
+// Edge joins two nodes. It leads from what reads, produces or was blocked: the RFC names the relations.
 type Edge struct {
-	From     string   `json:"from"`
-	To       string   `json:"to"`
-	Relation Relation `json:"relation"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Relation string `json:"relation"`
 }
 
 // Summary is the turn in short.
@@ -108,7 +87,7 @@ type Summary struct {
 	Tokens          int64       `json:"tokens,omitzero"` // that its calls of the model took, as far as the runtime says
 }
 
-// Build draws the turn that these entries are of.
+// Build draws the turn that these entries are of. Each has a part in it.
 func Build(turn string, entries []record.Entry) *Graph {
 	entries = slices.Clone(entries) // the caller's stay in their order
 	slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
@@ -116,13 +95,10 @@ func Build(turn string, entries []record.Entry) *Graph {
 		TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Calls: true,
 		Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},
 	}
-	b := builder{Graph: g, llm: -1, calls: map[string]int{}, counts: map[Kind]int{}}
+	b := builder{Graph: g, llm: -1, calls: map[string]int{}, counts: map[string]int{}}
 	for i := range entries {
 		e := &entries[i]
-		if e.Part == nil {
-			continue
-		}
-		if g.Timestamp == 0 {
+		if i == 0 {
 			g.SessionKey, g.AgentID, g.RunID, g.Timestamp = e.Session, e.Agent, e.Run, e.At.UnixMilli()
 		}
 		g.DurationMs = e.At.UnixMilli() - g.Timestamp
@@ -141,7 +117,7 @@ type builder struct {
 	fresh  []int          // what the next call of the model reads for the first time
 	worst  int            // what made the trust what it is
 	calls  map[string]int // by the runtime's id
-	counts map[Kind]int
+	counts map[string]int // by kind
 }
 
 func (b *builder) add(e *record.Entry, p *record.Part) {
@@ -155,7 +131,7 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 		}
 	case record.PartContext:
 		for _, s := range p.Sources {
-			b.read(cmp.Or(kinds[s.Kind], History), level(s.Trust), Node{
+			b.read(cmp.Or(kinds[s.Kind], "history"), level(s.Trust), Node{
 				Tool: s.Tool, ContentHash: s.Hash, Metadata: Metadata{Size: s.Size, Count: s.Count},
 			})
 		}
@@ -172,9 +148,9 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 	case record.PartReturned:
 		b.result(e, p)
 	case record.PartBlocked:
-		b.edge(b.node(PolicyDecision, worst, Node{Blocked: true, BlockReason: p.Reason}), b.llm, DerivesFrom)
+		b.edge(b.node("policy_decision", worst, Node{Blocked: true, BlockReason: p.Reason}), b.llm, "derives_from")
 	case record.PartSaid:
-		b.edge(b.node(Output, worst, Node{ContentHash: p.Hash}), b.llm, DerivesFrom)
+		b.edge(b.node("output", worst, Node{ContentHash: p.Hash}), b.llm, "derives_from")
 	}
 }
 
@@ -185,61 +161,58 @@ func level(text string) taint.Level {
 }
 
 // node adds one. The worst trust only gets worse from one to the next.
-func (b *builder) node(k Kind, trust taint.Level, n Node) int {
-	b.counts[k]++
-	n.ID, n.Kind, n.Trust = string(k)+"_"+strconv.Itoa(b.counts[k]), k, trust
-	at := len(b.Nodes)
+func (b *builder) node(kind string, trust taint.Level, n Node) int {
+	b.counts[kind]++
+	n.ID, n.Kind, n.Trust = fmt.Sprintf("%s_%d", kind, b.counts[kind]), kind, trust
+	at, s := len(b.Nodes), &b.Summary
 	b.Nodes = append(b.Nodes, n)
-	s := &b.Summary
 	if trust > s.MaxTaint || at == 0 {
 		s.MaxTaint, b.worst = trust, at
 	}
+	add := func(list *[]string, name string) {
+		if name != "" && !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
 	switch {
-	case k == ToolCall && n.Blocked:
-		s.ToolsBlocked = named(s.ToolsBlocked, n.Tool)
-	case (k == ToolCall || k == ToolResult) && trust >= taint.External:
-		s.ExternalSources = named(s.ExternalSources, n.name())
+	case kind == toolCall && n.Blocked:
+		add(&s.ToolsBlocked, n.Tool)
+	case (kind == toolCall || kind == toolResult) && trust >= taint.External:
+		add(&s.ExternalSources, n.name())
 	}
 	return at
 }
 
-func named(list []string, name string) []string {
-	if name == "" || slices.Contains(list, name) {
-		return list
-	}
-	return append(list, name)
-}
-
 // read adds one that the next call of the model reads.
-func (b *builder) read(k Kind, trust taint.Level, n Node) int {
-	at := b.node(k, trust, n)
+func (b *builder) read(kind string, trust taint.Level, n Node) int {
+	at := b.node(kind, trust, n)
 	b.fresh = append(b.fresh, at)
 	return at
 }
 
-func (b *builder) edge(from, to int, r Relation) {
+func (b *builder) edge(from, to int, relation string) {
 	if from >= 0 && to >= 0 {
-		b.Edges = append(b.Edges, Edge{From: b.Nodes[from].ID, To: b.Nodes[to].ID, Relation: r})
+		b.Edges = append(b.Edges, Edge{b.Nodes[from].ID, b.Nodes[to].ID, relation})
 	}
 }
 
 // catchUp shows that the conversation was worse than anything in the turn says: what came before is in its history.
 func (b *builder) catchUp(met taint.Level) {
 	if met > b.Summary.MaxTaint {
-		b.read(History, met, Node{})
+		b.read("history", met, Node{})
 	}
 }
 
 // ask is a call of the model: it reads what is new, under all that was before.
 func (b *builder) ask(n Node) {
 	before := b.llm
-	b.llm = b.node(LLMCall, b.Summary.MaxTaint, n)
+	b.llm = b.node("llm_call", b.Summary.MaxTaint, n)
 	b.Summary.IterationCount++
 	if len(b.fresh) == 0 {
-		b.edge(before, b.llm, Triggers)
+		b.edge(before, b.llm, "triggers")
 	}
 	for _, read := range b.fresh {
-		b.edge(b.llm, read, Consumes)
+		b.edge(b.llm, read, "consumes")
 	}
 	b.fresh = nil
 }
@@ -247,7 +220,7 @@ func (b *builder) ask(n Node) {
 // decided is a call that was decided. Where the runtime says nothing of the context, its run's start stands for it.
 func (b *builder) decided(e *record.Entry, p *record.Part) {
 	if len(b.Nodes) == 0 && p.Birth != "" {
-		b.read(Input, level(p.Birth), Node{})
+		b.read("input", level(p.Birth), Node{})
 	}
 	m := &b.Nodes[b.call(e, p, e.Decision == record.Allow)].Metadata
 	m.Ref, m.By = e.Ref, e.By
@@ -268,12 +241,12 @@ func (b *builder) call(e *record.Entry, p *record.Part, allowed bool) int {
 	} else {
 		c.Blocked, c.BlockReason = true, cmp.Or(p.Reason, e.Error)
 	}
-	at := b.node(ToolCall, trust, c)
-	b.edge(b.llm, at, Triggers)
+	at := b.node(toolCall, trust, c)
+	b.edge(b.llm, at, "triggers")
 	if allowed {
 		b.fresh = append(b.fresh, at)
 	} else if p.Tainted {
-		b.edge(at, cause, BlockedBy)
+		b.edge(at, cause, "blocked_by")
 	}
 	if p.Call != "" {
 		b.calls[p.Call] = at
@@ -291,7 +264,7 @@ func (b *builder) result(e *record.Entry, p *record.Part) {
 	if !known { // the last of the tool that nothing came back of
 		call = -1
 		for _, n := range b.fresh {
-			if b.Nodes[n].Kind == ToolCall && b.Nodes[n].Tool == r.Tool {
+			if b.Nodes[n].Kind == toolCall && b.Nodes[n].Tool == r.Tool {
 				call = n
 			}
 		}
@@ -305,5 +278,5 @@ func (b *builder) result(e *record.Entry, p *record.Part) {
 		}
 	}
 	b.fresh = slices.DeleteFunc(b.fresh, func(i int) bool { return i == call })
-	b.edge(call, b.read(ToolResult, trust, r), Produces)
+	b.edge(call, b.read(toolResult, trust, r), "produces")
 }

@@ -20,28 +20,24 @@ func (g *Graph) Text() string {
 	for i := range g.Nodes {
 		out.WriteString(g.Nodes[i].line() + "\n")
 	}
-	fmt.Fprintf(&out, "\nhighest distrust: %s; calls of the model: %d", g.Summary.MaxTaint, g.Summary.IterationCount)
-	if list := g.Summary.ExternalSources; len(list) > 0 {
-		out.WriteString("; from outside: " + label(strings.Join(list, ", ")))
+	s := &g.Summary
+	fmt.Fprintf(&out, "\nhighest distrust: %s; calls of the model: %d", s.MaxTaint, s.IterationCount)
+	say := func(is bool, what string) {
+		if is {
+			out.WriteString("; " + what)
+		}
 	}
-	if list := g.Summary.ToolsBlocked; len(list) > 0 {
-		out.WriteString("; blocked: " + label(strings.Join(list, ", ")))
-	}
-	if g.Calls {
-		out.WriteString("; the model's calls are worked out from the tools'")
-	}
-	if !g.Sealed {
-		out.WriteString("; the turn is not over")
-	}
-	if g.Cut {
-		out.WriteString("; there is more than is shown")
-	}
+	say(len(s.ExternalSources) > 0, "from outside: "+label(strings.Join(s.ExternalSources, ", ")))
+	say(len(s.ToolsBlocked) > 0, "blocked: "+label(strings.Join(s.ToolsBlocked, ", ")))
+	say(g.Calls, "the model's calls are worked out from the tools'")
+	say(!g.Sealed, "the turn is not over")
+	say(g.Cut, "there is more than is shown")
 	return out.String() + "\n"
 }
 
 func (n *Node) line() string {
 	line := n.ID
-	if n.Kind == ToolCall || n.Kind == ToolResult {
+	if n.Kind == toolCall || n.Kind == toolResult {
 		line = "  " + line
 	}
 	if name := n.name(); name != "" {

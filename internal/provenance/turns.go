@@ -108,7 +108,7 @@ func Fewer(sources []record.Source) []record.Source {
 // Bounds of a look for a turn.
 const (
 	mostEntries = 2000
-	namedBytes  = 64 << 20 // the latest of a record, in which names other than ids are looked for
+	mostLines   = 50_000 // the latest of a record, in which names other than ids are looked for
 )
 
 // Draw draws a turn from records, each the files of one in their order. It is named by its id, its run or session, the
@@ -124,11 +124,11 @@ func Draw(
 			entries, err = collect(ctx, records, id)
 		}
 	}
-	if err == nil && len(entries) == 0 {
-		err = ErrUnknown
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(entries) == 0:
+		return nil, ErrUnknown
 	}
 	// Of several gateways the first to meet the run named it.
 	first := slices.MinFunc(entries, func(a, b record.Entry) int { return cmp.Compare(a.Turn, b.Turn) })
@@ -152,7 +152,10 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 			return passed > 1<<20 || bytes.Contains(raw, []byte(whose+`"`)) // now and then one, to see the time
 		}
 		for l, err := range record.Since(files, began.Add(-silence), want) {
-			if err := goesOn(ctx, err); err != nil {
+			if _, bad := errors.AsType[*record.BadLine](err); bad {
+				continue
+			}
+			if err = errors.Join(err, ctx.Err()); err != nil {
 				return nil, err
 			}
 			if passed = 0; l.At.Sub(last) > silence || len(entries) > mostEntries {
@@ -166,37 +169,22 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 	return entries, nil
 }
 
-// goesOn is the error that ends a look; a line that can't be read does not.
-func goesOn(ctx context.Context, err error) error {
-	if _, bad := errors.AsType[*record.BadLine](err); bad {
-		err = nil
-	}
-	return errors.Join(err, ctx.Err())
-}
-
 // find is the id of the latest turn of a name, "" where there is none.
 func find(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (id string, err error) {
-	named := func(l *record.Line) bool {
-		return l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
-			strings.EqualFold(ref(l.Client, l.Session), name))
-	}
 	var latest time.Time
 	for _, files := range records {
-		read := 0
-		want := func(raw []byte) bool {
-			read += len(raw)
-			return read > namedBytes || ctx.Err() != nil || bytes.Contains(raw, []byte(`"turn":"`))
-		}
-		for l, err := range record.Backward(files, want) {
-			if err := goesOn(ctx, err); err != nil {
+		lines := 0
+		for l, err := range record.Backward(files, nil) {
+			if err = errors.Join(err, ctx.Err()); err != nil {
 				return "", err
 			}
-			if read > namedBytes || !l.At.After(latest) {
+			if lines++; lines > mostLines || !l.At.After(latest) {
 				break
 			}
-			if named(&l) {
+			if l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
+				strings.EqualFold(ref(l.Client, l.Session), name)) {
 				id, latest = l.Turn, l.At
 				break
 			}
