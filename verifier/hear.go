@@ -14,7 +14,6 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/approval"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
 	"github.com/openclaw-verifier/verifier/internal/protocol"
-	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/internal/text"
@@ -273,7 +272,6 @@ func (h *event) context(t *store.Tx) {
 		})
 	}
 	h.raise(t, worst, source)
-	p.Sources = provenance.Fewer(p.Sources)
 	h.part(p)
 }
 

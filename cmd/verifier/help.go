@@ -191,7 +191,7 @@ In a chat: .sources 1A2B3C4D` + ownerHelp + answerCodes,
     $ verifier revoke --all
 
 In a chat: .revoke 7Q4K, .revoke all` + ownerHelp + answerCodes,
-	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. It is drawn from the record of the server, or from the records that you name: where several gateways share a store, each has its part. A turn's id begins with its time, and finds it in all of the record; other names find what is among the latest 64 MB.
+	"verifier graph": `Shows what a turn of the agent was made of: what was in its context, the calls of the model, the tools they called, what those brought in, and what was blocked. Texts are shown as hashes. It is drawn from the record of the server, or from the records that you name: where several gateways share a store, each has its part. A turn's id begins with its time, and finds it in all of the record; other names find what is among the latest 50,000 lines.
 
     $ verifier graph 7Q4K
     $ verifier graph 1A2B3C4D --format json

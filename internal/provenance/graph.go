@@ -67,7 +67,6 @@ type Metadata struct {
 	Size       int64  `json:"size,omitzero"`
 	DurationMs int64  `json:"durationMs,omitzero"`
 	Tokens     int64  `json:"tokens,omitzero"` // that a call of the model took
-	Count      int    `json:"count,omitzero"`  // how many sources it stands for
 	Error      bool   `json:"error,omitzero"`
 }
 
@@ -132,7 +131,7 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 	case record.PartContext:
 		for _, s := range p.Sources {
 			b.read(cmp.Or(kinds[s.Kind], "history"), level(s.Trust), Node{
-				Tool: s.Tool, ContentHash: s.Hash, Metadata: Metadata{Size: s.Size, Count: s.Count},
+				Tool: s.Tool, ContentHash: s.Hash, Metadata: Metadata{Size: s.Size},
 			})
 		}
 	case record.PartAsked:

@@ -117,8 +117,7 @@ func TestTurnsAreDrawn(t *testing.T) {
 		"all that a runtime tells": {
 			[]record.Entry{
 				event("owner", record.Part{What: record.PartContext, Sources: []record.Source{
-					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner",
-						Count: 3}, {Kind: "user_message", Trust: "owner"},
+					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner"}, {Kind: "user_message", Trust: "owner"},
 				}}),
 				event("owner", asked),
 				event("owner", record.Part{What: record.PartAnswered, Model: "m", Tokens: 7},
@@ -234,7 +233,7 @@ func TestTheDrawingStaysAsItWas(t *testing.T) {
 	fetch.Part.Label = "web_fetch example.com"
 	got := turn(
 		event("owner", record.Part{What: record.PartContext, Sources: []record.Source{{Kind: "system_prompt",
-			Trust: "system"}, {Kind: "compacted_history", Trust: "owner", Count: 9}}}),
+			Trust: "system"}, {Kind: "compacted_history", Trust: "owner"}}}),
 		event("owner", record.Part{What: record.PartAsked}), at(called("read", "owner", "local"), 0, "c1"),
 		event("local", record.Part{What: record.PartReturned, Tool: "read", Call: "c1", Trust: "local"}),
 		event("local", record.Part{What: record.PartAsked}), fetch, called("vestige_search", "local", "shared"),

@@ -43,9 +43,6 @@ func (n *Node) line() string {
 	if name := n.name(); name != "" {
 		line += ": " + label(name)
 	}
-	if n.Metadata.Count > 1 {
-		line += fmt.Sprintf(" × %d", n.Metadata.Count)
-	}
 	switch {
 	case !n.Blocked:
 		line += " (trust: " + n.Trust.String() + ")"

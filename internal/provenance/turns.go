@@ -84,27 +84,6 @@ func (t *Turns) at(k *Key, now time.Time) *turn {
 	return n
 }
 
-// mostSources is how many sources of a context an entry holds.
-const mostSources = 64
-
-// Fewer puts sources of one sort, worth and tool together, the first ones first, until there are few enough.
-func Fewer(sources []record.Source) []record.Source {
-	over := len(sources) - mostSources
-	if over <= 0 {
-		return sources
-	}
-	var first []record.Source
-	for _, s := range sources[:over+1] {
-		s.Hash, s.Size, s.Count = "", 0, 0
-		i := slices.IndexFunc(first, func(f record.Source) bool { f.Count = 0; return f == s })
-		if i < 0 {
-			i, first = len(first), append(first, s)
-		}
-		first[i].Count++
-	}
-	return append(first, sources[over+1:]...)
-}
-
 // Bounds of a look for a turn.
 const (
 	mostEntries = 2000

@@ -64,22 +64,6 @@ func TestATurnIsNamedByItsTime(t *testing.T) {
 	}
 }
 
-func TestSourcesOfALongContextArePutTogether(t *testing.T) {
-	t.Parallel()
-	var list []record.Source
-	for i := range 300 {
-		list = append(list, record.Source{Kind: "tool_result", Trust: []string{"local", "external"}[i%2],
-			Hash: fmt.Sprint(i)})
-	}
-	if got := provenance.Fewer(list[:64]); len(got) != 64 {
-		t.Errorf("%d of 64", len(got))
-	}
-	got := provenance.Fewer(list)
-	if len(got) != 65 || got[0].Count+got[1].Count != 237 || got[0].Hash != "" || got[64].Hash != "299" {
-		t.Errorf("%d sources, the first %+v", len(got), got[:2])
-	}
-}
-
 // gateway is one that writes a record.
 type gateway struct {
 	turns provenance.Turns

@@ -154,7 +154,6 @@ type Source struct {
 	Tool  string `json:"tool,omitzero"`
 	Hash  string `json:"hash,omitzero"`
 	Size  int64  `json:"size,omitzero"`
-	Count int    `json:"count,omitzero"` // how many of a sort it stands for; 0: one
 }
 
 // hide takes the secrets out of the texts whose words others chose. What the entry was made of stays as it was.

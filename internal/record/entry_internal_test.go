@@ -16,8 +16,7 @@ import (
 func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	samples := map[string]any{
 		"Part": &Part{
-			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history",
-				Count: 2}}, More: []Part{{What: PartEnded}},
+			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history"}}, More: []Part{{What: PartEnded}},
 		},
 		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":["\u0041\/é",1.50e3]}`),
 		"Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Graph": jsontext.Value(`{"nodes":[]}`),
