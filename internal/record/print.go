@@ -1,9 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,65 +15,57 @@ import (
 //
 //	✗ deny · exec · agent:main:main · external → untrusted
 func (l *Line) Told() (what string, more []string) {
-	var p phrases
-	p.add("%s", l.mark())
-	p.add("%s", both(l.Tool, " (sent as "+l.Sent+")", l.Sent))
-	p.add("%s", l.Session)
-	p.add("%s", both(l.Level, " → "+l.RaisedTo, l.RaisedTo))
-	p.add("by %s", l.By)
-	p.add("%s", l.Scope)
-	p.add("waited %s", duration(l.WaitedMs))
-	p.add("error %s", l.Error)
-	p.add("%s", l.own())
-	if l.Replay {
-		p.add("%s", "given again")
+	tool, level, given := l.Tool, l.Level, ""
+	if l.Sent != "" {
+		tool += " (sent as " + l.Sent + ")"
 	}
+	if l.RaisedTo != "" {
+		level += " → " + l.RaisedTo
+	}
+	if l.Replay {
+		given = "given again"
+	}
+	p := say("%s", l.mark(), "%s", tool, "%s", l.Session, "%s", level, "by %s", l.By, "%s", l.Scope,
+		"waited %s", duration(l.WaitedMs), "error %s", l.Error, "%s", l.own(), "%s", given)
 	return strings.Join(p, " · "), l.more()
 }
 
-func (l *Line) more() (p phrases) {
+func (l *Line) more() (all []string) {
 	for _, s := range slices.Concat(l.Why, l.Origins) {
-		p.add("%s", s)
+		all = append(all, say("%s", s)...)
 	}
-	for _, who := range l.People {
-		p = append(p, who.sentence())
+	for _, p := range l.People {
+		at, says := "", cmp.Or(p.Says, "answered")
+		if p.Says != "" {
+			says = "said " + says
+		}
+		if !p.At.IsZero() {
+			at = p.At.UTC().Format("15:04:05Z")
+		}
+		all = append(all, strings.Join(say("%s", p.Name, "%s", says, "on %s", p.Via, "at %s", at,
+			"after %s", duration(p.TookMs), "with the passkey %s", p.Passkey), " "))
 	}
-	p.add("a person changed the arguments; asked about was the call with the digest %s", l.Asked)
-	p.add("with other arguments: the call with the digest %s", l.Edited)
-	p.add("agent read: %s", l.Reason)
-	p.add("note: %s", l.Note)
-	hidden := ""
+	params := "params %s"
 	if l.Hidden > 0 {
-		hidden = fmt.Sprintf(" (%d hidden)", l.Hidden)
+		params += fmt.Sprintf(" (%d hidden)", l.Hidden)
 	}
-	p.add("params %s"+hidden, string(l.Params))
-	return p
+	return append(all, say(
+		"a person changed the arguments; asked about was the call with the digest %s", l.Asked,
+		"with other arguments: the call with the digest %s", l.Edited,
+		"agent read: %s", l.Reason,
+		"note: %s", l.Note,
+		params, string(l.Params))...)
 }
 
-// phrases are what is said of a line.
-type phrases []string
-
-// add says something of a value, if there is one. Nothing of it can act on a terminal or hide; the file has all of it.
-func (p *phrases) add(format, value string) {
-	if value != "" {
-		*p = append(*p, fmt.Sprintf(format, text.Visible(value, 400)))
+// say is given phrases, each with its value, and gives those that have one. Nothing of it can act on a terminal or hide;
+// the file has all of it.
+func say(phrases ...string) (said []string) {
+	for p := range slices.Chunk(phrases, 2) {
+		if p[1] != "" {
+			said = append(said, fmt.Sprintf(p[0], text.Visible(p[1], 400)))
+		}
 	}
-}
-
-func (p Person) sentence() string {
-	var words phrases
-	words.add("%s", p.Name)
-	if p.Says == "" {
-		words.add("%s", "answered")
-	}
-	words.add("said %s", p.Says)
-	words.add("on %s", p.Via)
-	if !p.At.IsZero() {
-		words.add("at %s", p.At.UTC().Format("15:04:05Z"))
-	}
-	words.add("after %s", duration(p.TookMs))
-	words.add("with the passkey %s", p.Passkey)
-	return strings.Join(words, " ")
+	return said
 }
 
 func (l *Line) mark() string {
@@ -90,21 +82,13 @@ func (l *Line) mark() string {
 	return "- " + string(l.Kind)
 }
 
-// both is a value, and more of another one where that differs.
-func both(one, more, other string) string {
-	if other == "" || other == one {
-		return one
-	}
-	return one + more
-}
-
 // own tells what the log's own lines hold, and what came of a call: nothing else says that it ran.
 func (l *Line) own() string {
 	switch {
 	case l.Begin != nil:
-		return "file " + strconv.Itoa(l.Begin.File) + " of " + l.Begin.Chain
+		return fmt.Sprintf("file %d of %s", l.Begin.File, l.Begin.Chain)
 	case l.Removed > 0:
-		return "file " + strconv.Itoa(l.Removed)
+		return fmt.Sprintf("file %d", l.Removed)
 	case l.Part == nil || l.Part.What != PartReturned:
 		return ""
 	case l.Part.Failed:
