@@ -173,7 +173,7 @@ func (e *evaluation) editor() approval.Editor {
 		e.become(params)
 		e.plan.Initiator, e.plan.Birth = e.start.Initiator, e.start.birth
 		e.view.Bears, e.view.Origins = e.bears, nil
-		e.trace()
+		e.trace(nil)
 		e.verdict = e.plan.Judge(e.view)
 		switch {
 		case e.plan.Class() == "wrapper":

@@ -23,7 +23,7 @@ func (e *evaluation) cautions() []string {
 	if a == nil || !e.plan.InScope() || e.plan.Harmless() || e.view.Level < a.Caution.From() {
 		return nil
 	}
-	if policy.IsHook(e.call.Context.SessionKey) && a.Caution.Hooks(e.call.Client) {
+	if policy.IsHook(e.call.Context.SessionKey) && a.Caution.On(e.call.Client, "hooks", taint.Untrusted) {
 		return append(slices.Clone(e.sources), "webhook")
 	}
 	return e.sources

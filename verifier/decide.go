@@ -190,7 +190,7 @@ func (e *evaluation) meet(t *store.Tx) {
 		e.view.Cause = policy.Cause{What: cause.What, Level: cause.Level, At: cause.At}
 	}
 	if e.plan.Leaves && (e.view.Secret != "" || !c.Reset.IsZero()) {
-		e.readSide(t)
+		e.trace(t)
 	}
 }
 
@@ -202,7 +202,9 @@ func (e *evaluation) consented(t *store.Tx) error {
 		e.by = e.verdict.Rule
 		return nil
 	}
-	e.readSide(t)
+	if e.view.Origins == nil {
+		e.trace(t)
+	}
 	e.ask = e.question()
 	if e.verdict.Mode == taint.Confirm && e.asked == "" {
 		g := e.v.o.Desk.Granted(t, e.ask)

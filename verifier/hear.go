@@ -42,7 +42,7 @@ type heard struct {
 	stranger      taint.Level // else it is trusted as little as an unknown sender
 	before, level taint.Level // how far it is trusted, without what comes in and with it
 	source        string      // what came in is called
-	first         bool        // it is the first time that something else ran than was judged
+	first         bool        // it is the first time that another call was made than was judged
 	answer        protocol.Answer
 	changed       []string       // what the record should know, a sentence each
 	parts         []record.Part  // of the turn's graph
@@ -317,11 +317,13 @@ const (
 // result takes in what a tool returned: it is worth the same as the call, where that was judged by its arguments. That
 // a call ran is only said where the runtime reports a result of it without an error.
 func (h *event) result(t *store.Tx) {
-	r, rules, c, secret := &h.Returned, h.terms.Policy, t.C, ""
+	r, rules, secret := &h.Returned, h.terms.Policy, ""
 	level, source := rules.Response(r.Tool), policy.SourceLabel(r.Tool, r.Origin)
 	state, judged, reads := outcomeOf(t, h.Event)
 	switch {
-	case state != released && r.Error: // the runtime stopped it
+	case state == released:
+		level = judged
+	case r.Error: // the runtime stopped it
 		reads = ""
 	case state == waiting:
 		level, h.changed = judged, append(h.changed, "The call ran before you answered here: someone allowed it at "+
@@ -329,15 +331,13 @@ func (h *event) result(t *store.Tx) {
 	case state == denied:
 		level, h.changed = judged, append(h.changed, "The agent's software reports a result of a call that you "+
 			"denied: it may have run all the same.")
-	case state == released:
-		level = judged
 	}
 	if r.Changed || r.Marked {
 		level = taint.Untrusted
 	}
 	if r.Changed {
 		source, h.changed = madeOtherwiseSource, append(h.changed, madeOtherwise)
-		h.first = !slices.ContainsFunc(c.Causes, func(c store.Cause) bool { return c.What == madeOtherwiseSource })
+		h.first = !slices.ContainsFunc(t.C.Causes, func(c store.Cause) bool { return c.What == madeOtherwiseSource })
 	}
 	if r.Secret || r.Result.Text != "" && h.terms.Redactor.Bears(r.Result.Text) {
 		secret = returnedSecret
@@ -353,13 +353,10 @@ func (h *event) result(t *store.Tx) {
 		What: record.PartReturned, Call: r.ToolCallID, Trust: level.String(), Label: source,
 		Hash: string(r.Hash), Size: r.Size, DurationMs: r.DurationMs, Failed: r.Error,
 	})
-	if state != released { // else its call was counted with it
-		secret = cmp.Or(secret, reads)
-	}
-	c.Expose(h.start.raises, secret)
+	t.C.Expose(h.start.raises, cmp.Or(secret, reads))
 	h.raise(t, level, source)
 	if a := h.terms.Auditor; a != nil && a.Caution.On(h.call.Client, r.Tool, taint.Worse(level, h.stranger)) {
-		c.NeedsCaution(r.Tool)
+		t.C.NeedsCaution(r.Tool)
 	}
 }
 

@@ -68,9 +68,6 @@ func (s *runtimes) greet(e *protocol.Event, t *Terms) protocol.Answer {
 	if _, known := s.all[key]; !known && len(s.all) >= mostRuntimes {
 		return Refused(e.Name, "Too many runtimes have said hello.")
 	}
-	if s.all == nil {
-		s.all = map[[2]string]Runtime{}
-	}
 	s.all[key] = r
 	return protocol.Answer{Accepted: true}
 }

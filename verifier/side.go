@@ -21,21 +21,16 @@ const (
 	longestPath = 200       // characters of an argument's path
 )
 
-// readSide reads what was seen in the conversation, and traces the call's arguments to it.
-func (e *evaluation) readSide(t *store.Tx) {
-	if e.view.Origins == nil && len(e.terms.Lineage(e.call.Client)) > 0 {
-		side := t.Side()
-		e.seen = append(side.Said, side.Brought...)
-		e.trace()
-	}
-}
-
-// trace looks where the arguments of the call came from. That stays unknown where no text is: "seen nowhere" of every
-// argument would say nothing.
-func (e *evaluation) trace() {
+// trace looks where the arguments of the call came from, in what the conversation has seen; t is nil where that was
+// read. It stays unknown where no text is: "seen nowhere" of every argument would say nothing.
+func (e *evaluation) trace(t *store.Tx) {
 	keys := e.terms.Lineage(e.call.Client)
 	if len(keys) == 0 {
 		return
+	}
+	if t != nil {
+		side := t.Side()
+		e.seen = append(side.Said, side.Brought...)
 	}
 	seen, left := slices.Clip(e.seen), mostOwn
 	for _, text := range slices.Backward(e.call.OwnerMessages()) { // the newest first

@@ -86,7 +86,7 @@ type Verifier struct {
 // New makes a Verifier.
 func New(o Options) *Verifier {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Verifier{o: o}
+	return &Verifier{o: o, runtimes: runtimes{all: map[[2]string]Runtime{}}}
 }
 
 // Decision is the answer to a call. The zero Decision denies.

@@ -202,7 +202,7 @@ func TestSeed001Caution(t *testing.T) {
 			t.Errorf("%s: off for what others wrote", tool)
 		}
 	}
-	if !c.Hooks("laptop") {
+	if !c.On("laptop", "hooks", taint.Untrusted) {
 		t.Error("what a webhook brought in needs no caution")
 	}
 	// Its principle: any tool that ingests content from outside defaults to on.

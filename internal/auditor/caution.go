@@ -61,9 +61,6 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 	return brings >= taint.Untrusted
 }
 
-// Hooks reports whether what an outside webhook brought in needs caution.
-func (c *Caution) Hooks(client string) bool { return c.On(client, "hooks", taint.Untrusted) }
-
 // From is the level from which on a result that needs caution may be in a conversation. Tools that the shipped table
 // switches on bring in what people other than the owner wrote; those that the owner, or they themselves, switch on may
 // be local.
