@@ -117,15 +117,12 @@ func (e *evaluation) action() string {
 
 // opinionClause is an opinion, for the card and the record.
 func opinionClause(o *auditor.Opinion) string {
-	switch {
-	case o.Verdict == auditor.Allow && o.Partly:
-		return "fits what you asked for, as far as it could be shown"
-	case o.Verdict == auditor.Allow:
-		return "fits what you asked for"
-	case o.Verdict == auditor.Block && o.Reason == "":
-		return "does not fit what you asked for"
-	case o.Verdict == auditor.Block:
-		return "does not fit what you asked for: " + o.Reason
+	says := [...]string{"no answer", "fits what you asked for", "does not fit what you asked for"}[o.Verdict]
+	if o.Partly && o.Verdict == auditor.Allow {
+		says += ", as far as it could be shown"
 	}
-	return "no answer: " + o.Reason
+	if o.Reason != "" {
+		says += ": " + o.Reason
+	}
+	return says
 }

@@ -126,9 +126,9 @@ func (e *evaluation) seek(ctx context.Context) *denial {
 		case e.by != "":
 			return nil
 		}
-		if no := e.consent(ctx); no != nil {
-			e.keepDenied(ctx, no)
-			return no
+		if e.no = e.consent(ctx); e.no != nil {
+			e.keepDenied(ctx)
+			return e.no
 		}
 	}
 	return deny("moved", reasonMoved)
@@ -161,16 +161,14 @@ func (e *evaluation) judge(t *store.Tx) (err error) {
 	default:
 		e.by = byReplay
 	}
-	switch {
-	case err != nil || e.replay:
-	case e.no != nil:
-		e.keep(t, denied)
-	case e.by != "":
-		e.allow(t)
-	default:
-		e.keep(t, waiting)
+	if err != nil || e.replay {
+		return err
 	}
-	return err
+	if e.no == nil && e.by != "" {
+		e.allow(t)
+	}
+	e.keep(t)
+	return nil
 }
 
 // meet says what the conversation is worth to this call, after what the start of its run brings in.
@@ -241,7 +239,7 @@ func (e *evaluation) claim(t *store.Tx) error {
 }
 
 // allow writes all that the allow changes: what the call brings in, what it carries to other conversations, what it may
-// write unseen, and the request itself.
+// write unseen.
 func (e *evaluation) allow(t *store.Tx) {
 	raise, secret := e.reach(t)
 	c, s, source, run := t.C, &e.start, e.plan.Source, e.call.Context.RunID
@@ -259,7 +257,6 @@ func (e *evaluation) allow(t *store.Tx) {
 	if run != "" && raise >= taint.Shared && source != "" { // it comes from beyond the owner's machine
 		c.AddFooter(run, "Informed by "+source+" ("+raise.String()+").")
 	}
-	e.keep(t, released)
 }
 
 // writesUnseen reports whether the call may write what no person has seen: in a conversation in which others than the
@@ -281,26 +278,30 @@ func (e *evaluation) writesUnseen() bool {
 // requestID names a request of a conversation: in another one it is another request.
 func requestID(c *protocol.Call) string { return c.Context.SessionKey + "\n" + c.RequestID }
 
+// outcomeID names what became of a call, for the event of its result: that names the tool and the call, not the
+// arguments by which the call was judged. No request can have such an id, for it holds a space.
+func outcomeID(c *protocol.Call, id, tool string) string {
+	return "outcome of " + id + " " + tool + " in " + c.Context.SessionKey
+}
+
 // keep keeps what became of the request, for a client that asks again, and of its call, for the event of its result. Of
 // the call nothing is kept where it was simply allowed, and brings in what its tool otherwise returns, nor where no
 // person denied it: it counts as what the tool returns.
-func (e *evaluation) keep(t *store.Tx, state string) {
+func (e *evaluation) keep(t *store.Tx) {
+	allow, denied := e.no == nil && e.by != "", e.no != nil
 	r := store.Request{
-		ID: e.id, Body: e.call.Body, Allow: state == released, Denied: state == denied, Waits: state == waiting,
-		By: e.by, Keep: e.terms.Keep,
+		ID: e.id, Body: e.call.Body, Allow: allow, Denied: denied, Waits: !allow && !denied, By: e.by, Keep: e.terms.Keep,
 	}
-	if r.Allow && e.asked != "" {
+	if allow && e.asked != "" {
 		r.By = byEdit
 	}
 	t.Decide(r)
-	c, p := e.call, &e.plan
-	usual := r.Allow && !e.held && p.Secret == "" && !p.ByArguments() ||
-		r.Denied && (!e.ruling.Denied || !e.ruling.ByPerson)
-	if !usual && c.Context.ToolCallID != "" && c.Context.SessionKey != "" {
-		t.Decide(store.Request{
-			ID: outcomeID(c, c.Context.ToolCallID, c.Tool), Waits: r.Waits,
-			By: state + " " + p.Raise.String() + " " + p.Secret, Keep: r.Keep,
-		})
+	p, id := &e.plan, e.call.Context.ToolCallID
+	usual := allow && !e.held && p.Secret == "" && !p.ByArguments() ||
+		denied && (!e.ruling.Denied || !e.ruling.ByPerson)
+	if !usual && id != "" && e.call.Context.SessionKey != "" {
+		r.ID, r.Raise, r.Reads = outcomeID(e.call, id, e.call.Tool), p.Raise, p.Secret
+		t.Decide(r)
 	}
 }
 
@@ -318,8 +319,8 @@ func (e *evaluation) consent(ctx context.Context) *denial {
 
 // keepDenied lets the same request have the same answer, and keeps what is to be said below the agent's next message.
 // On a connection that is gone no answer arrives: the request stays open for the client that sends it again.
-func (e *evaluation) keepDenied(ctx context.Context, no *denial) {
-	if no.kind == faultStore || no.kind == callerGone {
+func (e *evaluation) keepDenied(ctx context.Context) {
+	if e.no.kind == faultStore || e.no.kind == callerGone {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepDeadline)
@@ -328,10 +329,10 @@ func (e *evaluation) keepDenied(ctx context.Context, no *denial) {
 		if r := t.Request(e.id); r != nil && (r.Allow || r.Denied) {
 			return nil
 		}
-		if no.footer != "" {
-			t.C.AddFooter(e.call.Context.RunID, no.footer)
+		if e.no.footer != "" {
+			t.C.AddFooter(e.call.Context.RunID, e.no.footer)
 		}
-		e.keep(t, denied)
+		e.keep(t)
 		return nil
 	})
 	if err != nil { // the same request may be asked again

@@ -10,7 +10,6 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/protocol"
 	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
-	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/internal/text"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -127,33 +126,6 @@ func (e *evaluation) crashed(ctx context.Context) (d Decision) {
 	bare := *e.call
 	bare.Params, e.call = nil, &bare
 	return e.refuse(ctx, deny(crashKind, reasonFault))
-}
-
-// What became of a call whose result the runtime may report: the event of it names the tool and the call, not the
-// arguments by which the call was judged.
-const (
-	released = "released"
-	waiting  = "waiting" // people were asked, and have not answered
-	denied   = "denied"  // a person said no
-)
-
-// outcomeID names the outcome of a call; no request can have such an id, for it holds a space.
-func outcomeID(c *protocol.Call, id, tool string) string {
-	return "outcome of " + id + " " + tool + " in " + c.Context.SessionKey
-}
-
-// outcomeOf is what became of the call whose result an event reports, what it brings in and the secrets that it reads;
-// without a state, nothing is known of it.
-func outcomeOf(t *store.Tx, e *protocol.Event) (state string, level taint.Level, reads string) {
-	r := &e.Returned
-	kept := t.Request(outcomeID(&e.Call, r.ToolCallID, r.Tool))
-	if kept == nil {
-		return "", 0, ""
-	}
-	state, rest, _ := strings.Cut(kept.By, " ")
-	word, reads, _ := strings.Cut(rest, " ")
-	level, _ = taint.ParseLevel(word) // what can't be read is the worst
-	return state, level, reads
 }
 
 // turnOf names the turn that a call belongs to: a run, or where runs are not named a session id.

@@ -319,18 +319,18 @@ const (
 func (h *event) result(t *store.Tx) {
 	r, rules, secret := &h.Returned, h.terms.Policy, ""
 	level, source := rules.Response(r.Tool), policy.SourceLabel(r.Tool, r.Origin)
-	state, judged, reads := outcomeOf(t, h.Event)
+	reads, kept := "", t.Request(outcomeID(h.call, r.ToolCallID, r.Tool))
+	if kept != nil && (kept.Allow || !r.Error) { // else the runtime stopped it, or nothing is known of it
+		level, reads = kept.Raise, kept.Reads
+	}
 	switch {
-	case state == released:
-		level = judged
-	case r.Error: // the runtime stopped it
-		reads = ""
-	case state == waiting:
-		level, h.changed = judged, append(h.changed, "The call ran before you answered here: someone allowed it at "+
-			"the agent's own terminal, or the agent's software did not stop it.")
-	case state == denied:
-		level, h.changed = judged, append(h.changed, "The agent's software reports a result of a call that you "+
-			"denied: it may have run all the same.")
+	case kept == nil || kept.Allow || r.Error:
+	case kept.Denied:
+		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have run "+
+			"all the same.")
+	default:
+		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own "+
+			"terminal, or the agent's software did not stop it.")
 	}
 	if r.Changed || r.Marked {
 		level = taint.Untrusted

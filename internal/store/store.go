@@ -24,6 +24,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/hmac"
 	"github.com/openclaw-verifier/verifier/internal/lineage"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
 // Backend keeps documents. Each method is one round trip, and fails rather than wait beyond its context.
@@ -90,6 +91,8 @@ type Request struct {
 	Denied bool          `json:"denied,omitzero"`
 	Waits  bool          `json:"-"` // it is not decided yet, and this process will
 	By     string        `json:"by,omitzero"`
+	Raise  taint.Level   `json:"raise,omitzero"` // what the call's result brings in, where its event can't tell
+	Reads  string        `json:"reads,omitzero"` // and the secrets that are in it
 	Keep   time.Duration `json:"-"`
 }
 
