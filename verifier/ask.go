@@ -56,7 +56,7 @@ func (e *evaluation) question() *approval.Ask {
 	c, p, redactor, shown := e.call, &e.plan, e.terms.Cards, e.redacted(e.terms.Cards)
 	a := &approval.Ask{
 		Conversation: e.start.conversation, SessionKey: c.Context.SessionKey, SessionID: c.Context.SessionID,
-		Window: e.start.window(c), Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool,
+		Window: e.start.window, Agent: c.Agent(), Directory: c.Context.Directory, Run: c.Context.RunID, Tool: c.Tool,
 		Digest: c.Digest(), Level: e.view.Level, Rule: e.verdict.Rule, Why: e.verdict.Sentences(), Started: e.start.Why,
 		Senders: policy.Senders(&c.Context), Said: lastWords(redactor, c.OwnerMessages()), Shown: shown.Params,
 		Hidden: shown.Hidden(), Bodies: shown.Bodies(), HeldOnly: shown.PreRedacted(), Tainted: e.verdict.Tainted,

@@ -182,7 +182,7 @@ func (h *event) hear(t *store.Tx) error {
 
 // happens is what is done for each event alone.
 func (h *event) happens(t *store.Tx) {
-	c, run, window := t.C, h.call.Context.RunID, h.start.window(h.call)
+	c, run, window := t.C, h.call.Context.RunID, h.start.window
 	switch h.Name { //nolint:exhaustive // the others do nothing
 	case protocol.ContextAssembled:
 		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run != run && g.Session == window })

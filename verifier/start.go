@@ -14,11 +14,10 @@ import (
 type start struct {
 	policy.Initiator
 	conversation store.Name  // whose level counts: the root's, for a spawned session
-	id           string      // the session id, as it counts there
 	birth        taint.Level // what a conversation is worth at least in which no call was made before
 	sees         string      // the session id whose level counts; empty: the worst of all
 	raises       string      // the session id for which what it brings in counts; empty: for all
-	child        bool        // it shares another conversation's level
+	window       string      // what a grant is bound to besides the agent
 	secret       string      // what it counts as having read, whatever the conversation has
 }
 
@@ -34,19 +33,21 @@ func enter(t *store.Tx, c *protocol.Call, by policy.Initiator, birth taint.Level
 	if s.Spawned && x.SpawnedBy != t.Own.Key {
 		t.Join(store.Name{Client: c.Client, Key: x.SpawnedBy}, "")
 	}
-	s.conversation, s.id = t.C.Name, x.SessionID
-	s.child = t.C.Key != x.SessionKey
-	switch subagent := policy.IsSubagent(x.SessionKey); {
-	case s.child && subagent: // after the owner's /new it belongs to where its parent's run does
-		s.sees = t.Under
-	case !s.child:
-		s.id = countsAs(&t.C.Fresh, c)
-		forgotten := !t.C.Met(s.id) && len(t.C.Order) >= store.MostSessions
+	s.conversation = t.C.Name
+	subagent := policy.IsSubagent(x.SessionKey)
+	if t.C.Key != x.SessionKey { // it shares another conversation's level
+		s.window = x.SessionKey + "\n" + x.SessionID
+		if subagent { // after the owner's /new it belongs to where its parent's run does
+			s.sees = t.Under
+		}
+	} else {
+		s.window = countsAs(&t.C.Fresh, c)
+		forgotten := !t.C.Met(s.window) && len(t.C.Order) >= store.MostSessions
 		if !forgotten && !s.Resumed { // what was resumed may be in a context with another id
-			s.sees, s.raises = s.id, s.id
+			s.sees, s.raises = s.window, s.window
 		}
 		if s.Orphan || s.Unknown && subagent {
-			s.secret = parentsSecrets
+			s.secret = "what the session that started it may have read"
 		}
 	}
 	if x.SecretsRead {
@@ -54,15 +55,6 @@ func enter(t *store.Tx, c *protocol.Call, by policy.Initiator, birth taint.Level
 	}
 	scheduled(t, c, &s)
 	return s
-}
-
-// window is what a grant is bound to besides the agent: the session id, and for a spawned session its own key too,
-// since it shares the root's conversation.
-func (s *start) window(c *protocol.Call) string {
-	if s.child {
-		return c.Context.SessionKey + "\n" + c.Context.SessionID
-	}
-	return s.id
 }
 
 // arrive raises the conversation to what the start of a run brings in.
@@ -74,11 +66,8 @@ func (s *start) arrive(t *store.Tx) {
 	t.C.Raise(s.raises, level, s.Why, t.Now)
 }
 
-// What a conversation counts as having read that is known of no call.
-const (
-	parentsSecrets = "what the session that started it may have read"
-	returnedSecret = "a password or a key that a tool returned"
-)
+// returnedSecret is what a conversation counts as having read that is known of no call.
+const returnedSecret = "a password or a key that a tool returned"
 
 // scheduled says what a run is worth that no person started: as much as the agent's jobs, which are worth as little as
 // the conversations that made or changed them. A run in a job's own session counts as the owner's where the scheduler

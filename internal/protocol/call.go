@@ -221,7 +221,7 @@ func (c *Context) keys() [4]*string {
 func (c *Call) HideNames(name func(sent, canonical string) string) {
 	for i, k := range c.Context.keys() {
 		if sent := c.Context.spelled[i]; sent != "" {
-			*k = name(sent, *k)
+			*k = name(sent, CanonicalKey(sent))
 		}
 	}
 	if tool := name(c.Sent, c.Tool); tool != c.Tool {
