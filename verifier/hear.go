@@ -26,10 +26,8 @@ type event struct {
 	*protocol.Event
 	v         *Verifier
 	terms     *Terms
-	call      *protocol.Call   // whom it is about; it names no tool
-	starter   policy.Initiator // who started the run, where the event tells that a run starts
-	birth     taint.Level
-	exhausted bool // the turn has used up its iterations
+	call      *protocol.Call // whom it is about; it names no tool
+	exhausted bool           // the turn has used up its iterations
 	heard
 }
 
@@ -46,7 +44,7 @@ type heard struct {
 	answer        protocol.Answer
 	changed       []string       // what the record should know, a sentence each
 	parts         []record.Part  // of the turn's graph
-	said, brought []lineage.Seen // what the user wrote, and what came in
+	seen          []lineage.Seen // what the user wrote, and what came in
 }
 
 // Hear takes in one event of the agent loop. An event can only make things stricter: it raises levels, takes tools
@@ -70,9 +68,6 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	}
 	e.Returned.Tool = name(e.Returned.Sent, e.Returned.Tool)
 	run := v.runs.reach(h.call, e.Iteration)
-	if e.Name == protocol.ContextAssembled {
-		h.starter, h.birth = h.terms.Policy.Start(h.call)
-	}
 	if n := e.Iteration; n != nil && e.Name.MayBlock() { // no person can be asked about an event: it blocks
 		h.exhausted = *n >= h.terms.Policy.Iterations(h.call.Agent(), run.yeses)
 	}
@@ -154,7 +149,11 @@ func (h *event) hear(t *store.Tx) error {
 		h.no = deny("malformed", "context.sessionKey is missing, so we don't know who spawned the session.")
 		return nil
 	}
-	h.start = enter(t, h.call, h.starter, h.birth)
+	starter, birth := policy.Initiator{}, taint.System // only this event tells of who started its run
+	if h.Name == protocol.ContextAssembled {
+		starter, birth = h.terms.Policy.Start(h.call)
+	}
+	h.start = enter(t, h.call, starter, birth)
 	c := t.C
 	h.replayed, h.known, h.before = before != nil, c.Called || len(c.Levels) > 0, c.Level(h.start.sees)
 	if !h.known && h.Name != protocol.ContextAssembled {
@@ -169,7 +168,7 @@ func (h *event) hear(t *store.Tx) error {
 		h.changed = append(h.changed, renewedNote)
 	}
 	h.happens(t)
-	keepSeen(t, h.said, h.brought, isAnew)
+	keepSeen(t, h.seen, isAnew)
 	h.stops()
 	switch h.Name {
 	case protocol.LoopIterationStart, protocol.LoopIterationEnd, protocol.BeforeLLMCall, protocol.AfterLLMCall,
@@ -278,16 +277,16 @@ func (h *event) context(t *store.Tx) {
 // bring notes what was seen in a text, without the secrets in its names. Nothing is noted of one that had nothing to
 // fingerprint.
 func (h *event) bring(from lineage.Source, level taint.Level, prints lineage.Fingerprints) {
-	if len(prints) == 0 {
+	switch {
+	case len(prints) == 0:
 		return
+	case from.User:
+		from = lineage.Source{User: true}
+	default:
+		from.Level = level
+		h.terms.Redactor.Lines(&from.Tool, &from.Origin)
 	}
-	if from.User {
-		h.said = append(h.said, lineage.Seen{Source: lineage.Source{User: true}, Fingerprints: prints})
-		return
-	}
-	from.Level = level
-	h.terms.Redactor.Lines(&from.Tool, &from.Origin)
-	h.brought = append(h.brought, lineage.Seen{Source: from, Fingerprints: prints})
+	h.seen = append(h.seen, lineage.Seen{Source: from, Fingerprints: prints})
 }
 
 // levelOf is what a source of the context is worth: what the runtime says of it, or else what such a source is worth.

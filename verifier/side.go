@@ -67,27 +67,25 @@ func originsOf(all lineage.Origins) (out []approval.Origin) {
 	return out
 }
 
-// keepSeen adds to the side document. What the user said before starting anew is not asked for any more. A tool that
-// brings in a lot doesn't push out what the user said.
-func keepSeen(t *store.Tx, said, brought []lineage.Seen, anew bool) {
-	if len(said)+len(brought) == 0 && !anew {
+// keepSeen adds to the side document what is not there already. What the user said before starting anew is not asked for
+// any more. A tool that brings in a lot doesn't push out what the user said.
+func keepSeen(t *store.Tx, seen []lineage.Seen, anew bool) {
+	if len(seen) == 0 && !anew {
 		return
 	}
 	side := t.Side()
 	if anew {
 		side.Said = nil
 	}
-	side.Said, side.Brought = newest(side.Said, said), newest(side.Brought, brought)
-	t.PutSide(side)
-}
-
-// newest is a list with more at its end, without those that are there already, and not too long.
-func newest(list, more []lineage.Seen) []lineage.Seen {
-	for _, one := range more {
-		list = slices.DeleteFunc(list, func(old lineage.Seen) bool {
+	for _, one := range seen {
+		list := &side.Brought
+		if one.User {
+			list = &side.Said
+		}
+		*list = append(slices.DeleteFunc(*list, func(old lineage.Seen) bool {
 			return old.Source == one.Source && bytes.Equal(old.Fingerprints, one.Fingerprints)
-		})
-		list = append(list, one)
+		}), one)
+		*list = (*list)[max(0, len(*list)-mostSeen):]
 	}
-	return list[max(0, len(list)-mostSeen):]
+	t.PutSide(side)
 }
