@@ -100,32 +100,36 @@ func TestTheRecordSaysThatACallRanOnlyAfterAResultWithoutAnError(t *testing.T) {
 	about := func(id string) string { return stranger("m") + `,"toolCallId":"` + id + `"` }
 	for i, row := range []struct {
 		result string
-		no     bool // a person says no first
+		answer string // what a person says first, and the same call comes again
 		says   string
 	}{
-		{`"error":true`, false, ""},
-		{`"error":true`, true, ""},
-		{`"size":1`, false, "ran before you answered"},
-		{`"size":1`, true, "may have run all the same"},
+		{`"error":true`, "", ""},
+		{`"error":true`, "no", ""},
+		{`"size":1`, "", "ran before you answered"},
+		{`"size":1`, "no", "may have run all the same"},
+		{`"size":1`, "yes", ""},
 	} {
 		id := fmt.Sprint("call", i)
 		asks := call(t, "exec", fmt.Sprintf(`{"command":"touch %d"}`, i), about(id))
 		ref := r.asked("a stranger's", asks)
-		if row.no {
-			if _, err := r.answer(ref, false, approval.Scope{}); err != nil {
+		if row.answer != "" {
+			if _, err := r.answer(ref, row.answer == "yes", approval.Scope{}); err != nil {
 				t.Fatal(err)
 			}
-			r.deny("after the no", call(t, "exec", string(asks.Params), about(id)))
+			if d := r.verify(call(t, "exec", string(asks.Params), about(id))); d.Allow != (row.answer == "yes") {
+				t.Errorf("after a %s: %+v", row.answer, d)
+			}
 		}
+		entries := len(r.record.entries)
 		r.hear(protocol.AfterToolCall, `{"toolName":"exec","toolCallId":"`+id+`",`+row.result+`}`, stranger("m"))
 		note := ""
-		for _, e := range r.record.entries {
+		for _, e := range r.record.entries[entries:] {
 			if e.Kind == record.KindEvent {
 				note = e.Note
 			}
 		}
 		if row.says == "" && strings.Contains(note, "ran") || !strings.Contains(note, row.says) {
-			t.Errorf("%s after a no %v: the record says %q, want %q", row.result, row.no, note, row.says)
+			t.Errorf("%s after a %q: the record says %q, want %q", row.result, row.answer, note, row.says)
 		}
 	}
 }
