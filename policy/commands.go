@@ -21,7 +21,7 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	for i := range s.args {
 		a := &s.args[i]
 		isCommand := commandParams[a.name]
-		if directoryParams[a.name] || idleParams[a.name] {
+		if besideCommand[a.name] {
 			plain = plain && a.top
 			continue
 		}
@@ -43,7 +43,7 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 	s.long = left < 0
 	for _, name := range s.names {
 		key := plainKey(name)
-		plain = plain && (commandParams[key] || directoryParams[key] || idleParams[key])
+		plain = plain && (commandParams[key] || besideCommand[key])
 	}
 	if plain = plain && !s.long; !plain {
 		all.Effect, all.Install, all.Network = command.Anything, false, all.Network || s.long

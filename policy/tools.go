@@ -199,7 +199,7 @@ var lists = func() map[string][]string {
 var (
 	commandParams     = setOf("command params")
 	directoryParams   = setOf("directory params")
-	idleParams        = setOf("idle params")
+	besideCommand     = setOf("directory params", "idle params")
 	fileParams        = setOf("file params")
 	addressParams     = setOf("address params")
 	topDirectories    = setOf("top directories")
@@ -209,14 +209,20 @@ var (
 	othersWrote       = patternsOf("others wrote")
 	secretNames       = patternsOf("secret names")
 	noSecretNames     = patternsOf("no secret names")
-	filesByName       = setOfWords(strings.Join(slices.Concat(lists["secret names"], lists["others wrote"]), "\n"))
+	filesByName       = setOf("secret names", "others wrote")
 	noSecrets         = lists["no secrets below"]
 	notes             = lists["notes"]
 	secretPaths       = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
 )
 
-// setOf is a list, to be looked up.
-func setOf(name string) map[string]bool { return setOfWords(strings.Join(lists[name], "\n")) }
+// setOf are lists, to be looked up.
+func setOf(names ...string) map[string]bool {
+	text := ""
+	for _, name := range names {
+		text += strings.Join(lists[name], "\n") + "\n"
+	}
+	return setOfWords(text)
+}
 
 // setOfWords are words, to be looked up.
 func setOfWords(text string) map[string]bool {
