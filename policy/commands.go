@@ -54,9 +54,9 @@ func (s *said) readCommand() (all *command.Line, plain bool) {
 }
 
 // joined is what lines say together with the next one.
-func joined(all *command.Line, one command.Line) *command.Line {
+func joined(all, one *command.Line) *command.Line {
 	if all == nil {
-		return &one
+		return one
 	}
 	all.Dir, all.Why = one.Dir, cmp.Or(all.Why, one.Why)
 	all.Commands, all.Words = append(all.Commands, one.Commands...), append(all.Words, one.Words...)
@@ -195,8 +195,8 @@ func (pl *planner) turnsOff() bool {
 		}
 		if commandParams[a.name] {
 			line, at := command.Read(a.value), pl.ground
-			at.in(&line)
-			if n := pl.policy.namedBy(&line, &at); n.agent || n.settings {
+			at.in(line)
+			if n := pl.policy.namedBy(line, &at); n.agent || n.settings {
 				return true
 			}
 		}

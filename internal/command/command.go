@@ -43,18 +43,18 @@ const (
 )
 
 // Read reads a command line as a shell would.
-func Read(text string) Line {
-	r := reader{left: most}
+func Read(text string) *Line {
+	r := &reader{left: most}
 	r.text(text)
 	return r.line(text)
 }
 
 // Argv reads a program with its arguments, which no shell touches.
-func Argv(words []string) Line {
+func Argv(words []string) *Line {
 	if len(words) == 0 {
 		return Read("")
 	}
-	r := reader{left: most}
+	r := &reader{left: most}
 	r.list([]simple{{words: words}})
 	return r.line(strings.Join(words, " "))
 }
@@ -71,7 +71,7 @@ func (r *reader) worse(effect Effect, why string) {
 	}
 }
 
-func (r *reader) line(text string) Line {
+func (r *reader) line(text string) *Line {
 	if r.left < 0 {
 		r.worse(Anything, "The command is too long.")
 		r.unparsed(text)
@@ -82,7 +82,7 @@ func (r *reader) line(text string) Line {
 		r.Network = r.Network || r.Install || slices.ContainsFunc(r.Words, isAddress)
 		r.Effect, r.Paths = Anything, nil
 	}
-	return r.Line
+	return &r.Line
 }
 
 // text reads a text as a shell would. What is more than a list of plain commands can do anything.

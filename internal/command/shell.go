@@ -31,7 +31,8 @@ func split(text string) (_ []simple, why string) {
 	if len(text) > longest || strings.ContainsFunc(text, isOdd) {
 		return nil, unreadable
 	}
-	list, words, from := make([]simple, 0, 8), make([]string, 0, 1+strings.Count(text, " ")), 0
+	spaces, from := strings.Count(text, " "), 0
+	list, words := make([]simple, 0, 1+spaces/4), make([]string, 0, 1+spaces)
 	for joint := ""; ; {
 		text = skip(text)
 		next := jointOf(text)
