@@ -118,22 +118,16 @@ var impliedPorts = map[string]string{"http": "80", "https": "443", "redis": "637
 // find says what of ours a call names, or "". Our program is only looked for where the tool carries commands, whose
 // words are read without their quotes as well.
 func (g *guard) find(s *said, commands bool, line *command.Line) string {
+	starts := func(words []string) bool { return slices.Contains(g.commands, program(words[0])) }
 	m := g.inAll(s.all, commands)
-	if line != nil {
-		for _, words := range line.Commands {
-			if slices.Contains(g.commands, program(words[0])) {
-				return "our own command"
-			}
-		}
-		for i := 0; m == nil && i < len(line.Words); i++ {
-			m = g.inAll(line.Words[i], commands)
-		}
+	for i := 0; m == nil && line != nil && i < len(line.Words); i++ {
+		m = g.inAll(line.Words[i], commands)
 	}
 	switch {
+	case line != nil && slices.ContainsFunc(line.Commands, starts), m != nil && m.runs:
+		return "our own command"
 	case m == nil:
 		return ""
-	case m.runs:
-		return "our own command"
 	case m.port != "":
 		return "our own address"
 	default:

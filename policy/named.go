@@ -124,7 +124,7 @@ func (n *named) words(line *command.Line, g *ground) (leading []string) {
 			continue
 		}
 		at := g.place(word)
-		isFile := hidden || strings.ContainsAny(word, `./~$\`) || othersWrote.names[strings.ToLower(word)]
+		isFile := hidden || strings.ContainsAny(word, `./~$\`) || othersWrote.match(strings.ToLower(word))
 		here = here || !isFile
 		if n.secret == "" && at.isSecret() {
 			n.secret = SourceLabel(word, "")

@@ -238,7 +238,7 @@ func (p *place) isSecret() bool {
 	}
 	above := ""
 	for part := range strings.SplitSeq(clean, "/") {
-		if secretNames.match(part) && !noSecretNames.match(part) || above != "" && secretNames.names[above+"/"+part] {
+		if secretNames.match(part) && !noSecretNames.match(part) || secretNames.match(above+"/"+part) {
 			return true
 		}
 		above = part
@@ -271,11 +271,7 @@ func (p *place) fromOthers() bool {
 	if at := strings.LastIndexByte(p.lower, '.'); at > 0 && othersWrote.match(p.lower[at-1:]) {
 		return true
 	}
-	switch {
-	case p.inside:
-		return false
-	case !p.home:
-		return below(p.lower, "/var/mail") || below(p.lower, "/var/spool/mail")
-	}
-	return slices.ContainsFunc(lists["others wrote"], func(dir string) bool { return below(p.rest, dir) })
+	above := func(dir string) bool { return below(p.rest, dir) }
+	return !p.inside && (p.home && slices.ContainsFunc(lists["others wrote"], above) ||
+		below(p.lower, "/var/mail") || below(p.lower, "/var/spool/mail"))
 }

@@ -199,7 +199,7 @@ var lists = func() map[string][]string {
 var (
 	commandParams     = setOf("command params")
 	directoryParams   = setOf("directory params")
-	besideCommand     = setOf("directory params", "idle params")
+	besideCommand     = setOfWords(strings.Join(slices.Concat(lists["directory params"], lists["idle params"]), "\n"))
 	fileParams        = setOf("file params")
 	addressParams     = setOf("address params")
 	topDirectories    = setOf("top directories")
@@ -209,20 +209,14 @@ var (
 	othersWrote       = patternsOf("others wrote")
 	secretNames       = patternsOf("secret names")
 	noSecretNames     = patternsOf("no secret names")
-	filesByName       = setOf("secret names", "others wrote")
+	filesByName       = setOfWords(strings.Join(slices.Concat(lists["secret names"], lists["others wrote"]), "\n"))
 	noSecrets         = lists["no secrets below"]
 	notes             = lists["notes"]
 	secretPaths       = slices.DeleteFunc(slices.Clone(lists["secret names"]), relative)
 )
 
-// setOf are lists, to be looked up.
-func setOf(names ...string) map[string]bool {
-	text := ""
-	for _, name := range names {
-		text += strings.Join(lists[name], "\n") + "\n"
-	}
-	return setOfWords(text)
-}
+// setOf is a list, to be looked up.
+func setOf(name string) map[string]bool { return setOfWords(strings.Join(lists[name], "\n")) }
 
 // setOfWords are words, to be looked up.
 func setOfWords(text string) map[string]bool {
@@ -233,11 +227,8 @@ func setOfWords(text string) map[string]bool {
 	return out
 }
 
-// patterns are names and patterns of names, to be matched fast. A name has no slash in front.
-type patterns struct {
-	names map[string]bool
-	all   []pattern
-}
+// patterns are the names of a list and its patterns of names, to be matched fast; its paths are none.
+type patterns []pattern
 
 // pattern is a name or a pattern, with a bit for each character that a name must have to fit.
 type pattern struct {
@@ -245,14 +236,13 @@ type pattern struct {
 	needs uint64
 }
 
-func patternsOf(name string) patterns {
-	out := patterns{names: setOf(name)}
-	for _, word := range lists[name] {
+func patternsOf(list string) (all patterns) {
+	for _, word := range lists[list] {
 		if relative(word) {
-			out.all = append(out.all, pattern{word, characters(word) &^ characters("*?")})
+			all = append(all, pattern{word, characters(word) &^ characters("*?")})
 		}
 	}
-	return out
+	return all
 }
 
 // characters has a bit for each character of a name: for a letter of any case, and another one for a dot or a digit.
@@ -264,14 +254,14 @@ func characters(name string) (bits uint64) {
 }
 
 // mayBeIn reports whether a text has all characters of a name that could match.
-func (p *patterns) mayBeIn(text string) bool {
+func (all patterns) mayBeIn(text string) bool {
 	has := characters(text)
-	return slices.ContainsFunc(p.all, func(one pattern) bool { return one.needs&^has == 0 })
+	return slices.ContainsFunc(all, func(p pattern) bool { return p.needs&^has == 0 })
 }
 
-func (p *patterns) match(name string) bool {
+func (all patterns) match(name string) bool {
 	has := characters(name)
-	return slices.ContainsFunc(p.all, func(one pattern) bool { return one.needs&^has == 0 && isLike(name, one.text) })
+	return slices.ContainsFunc(all, func(p pattern) bool { return p.needs&^has == 0 && isLike(name, p.text) })
 }
 
 func isLike(name, pattern string) bool {
