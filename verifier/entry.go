@@ -140,7 +140,7 @@ func (e *evaluation) partOf(out *record.Entry) {
 		return
 	}
 	x := &e.call.Context
-	p := &record.Part{Call: x.ToolCallID, Iteration: x.Iteration, Birth: e.start.Level.String(), Label: e.plan.Source}
+	p := record.Part{Call: x.ToolCallID, Iteration: x.Iteration, Birth: e.start.Level.String(), Label: e.plan.Source}
 	switch {
 	case out.Decision != record.Allow:
 		p.Tainted = e.plan.Modes[taint.System] < e.plan.Modes[min(e.view.Level, taint.Untrusted)]
@@ -149,5 +149,5 @@ func (e *evaluation) partOf(out *record.Entry) {
 	default:
 		p.Trust = e.plan.Raise.String()
 	}
-	out.Turn, out.Part = e.v.turns.ID(turnOf(e.call), time.Now(), e.verdict.PersistGraph), p
+	out.Turn, out.Parts = e.v.turns.ID(turnOf(e.call), time.Now(), e.verdict.PersistGraph), []record.Part{p}
 }

@@ -472,8 +472,7 @@ func (h *event) record(ctx context.Context) error {
 		e.Level, e.RaisedTo, e.Source = h.before.String(), h.level.String(), h.source
 	}
 	if len(h.parts) > 0 {
-		e.Part, e.Turn = &h.parts[0], h.v.turns.ID(turn, time.Now(), false)
-		e.Part.More = h.parts[1:]
+		e.Parts, e.Turn = h.parts, h.v.turns.ID(turn, time.Now(), false)
 	}
 	if err := o.Record.Append(e); err != nil || !h.ends() {
 		return err

@@ -86,7 +86,7 @@ type Summary struct {
 	Tokens          int64       `json:"tokens,omitzero"` // that its calls of the model took, as far as the runtime says
 }
 
-// Build draws the turn that these entries are of. Each has a part in it.
+// Build draws the turn that these entries are of.
 func Build(turn string, entries []record.Entry) *Graph {
 	entries = slices.Clone(entries) // the caller's stay in their order
 	slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
@@ -101,9 +101,8 @@ func Build(turn string, entries []record.Entry) *Graph {
 			g.SessionKey, g.AgentID, g.RunID, g.Timestamp = e.Session, e.Agent, e.Run, e.At.UnixMilli()
 		}
 		g.DurationMs = e.At.UnixMilli() - g.Timestamp
-		b.add(e, e.Part)
-		for j := range e.Part.More {
-			b.add(e, &e.Part.More[j])
+		for j := range e.Parts {
+			b.add(e, &e.Parts[j])
 		}
 	}
 	return g

@@ -31,26 +31,24 @@ func turn(entries ...record.Entry) *provenance.Graph {
 func called(tool, met, brings string) record.Entry {
 	return record.Entry{
 		Kind: record.KindDecision, Decision: record.Allow, Session: "agent:main:main", Tool: tool, Level: met,
-		Part: &record.Part{Birth: "owner", Trust: brings},
+		Parts: []record.Part{{Birth: "owner", Trust: brings}},
 	}
 }
 
 func denied(tool, met, why string, tainted bool) record.Entry {
 	return record.Entry{
 		Kind: record.KindDecision, Decision: record.Deny, Tool: tool, Level: met, Error: why,
-		Part: &record.Part{Birth: "owner", Tainted: tainted},
+		Parts: []record.Part{{Birth: "owner", Tainted: tainted}},
 	}
 }
 
 func event(level string, parts ...record.Part) record.Entry {
-	p := parts[0]
-	p.More = parts[1:]
-	return record.Entry{Kind: record.KindEvent, Session: "agent:main:main", Level: level, Part: &p}
+	return record.Entry{Kind: record.KindEvent, Session: "agent:main:main", Level: level, Parts: parts}
 }
 
 // at names the iteration and the id of a call.
 func at(e record.Entry, iteration int, id string) record.Entry {
-	e.Part.Iteration, e.Part.Call = &iteration, id
+	e.Parts[0].Iteration, e.Parts[0].Call = &iteration, id
 	return e
 }
 
@@ -184,11 +182,9 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 			return p
 		})
 		g := provenance.Build(rapid.String().Draw(t, "id"), rapid.SliceOfN(rapid.Custom(func(t *rapid.T) record.Entry {
-			p := part.Draw(t, "part")
-			p.More = rapid.SliceOfN(part, 0, 2).Draw(t, "more")
 			return record.Entry{
 				Kind: rapid.SampledFrom([]record.Kind{record.KindDecision, record.KindEvent}).Draw(t,
-					"entry"), Part: &p,
+					"entry"), Parts: rapid.SliceOfN(part, 1, 3).Draw(t, "parts"),
 				At: began.Add(time.Duration(rapid.IntRange(0, 50).Draw(t, "at"))), Level: level.Draw(t,
 					"level"), Tool: rapid.String().Draw(t, "name"),
 				Decision: rapid.SampledFrom([]string{record.Allow, record.Deny, ""}).Draw(t, "decision"),
@@ -230,7 +226,7 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 
 func TestTheDrawingStaysAsItWas(t *testing.T) {
 	fetch := at(called("web_fetch", "local", "untrusted"), 1, "c2")
-	fetch.Part.Label = "web_fetch example.com"
+	fetch.Parts[0].Label = "web_fetch example.com"
 	got := turn(
 		event("owner", record.Part{What: record.PartContext, Sources: []record.Source{{Kind: "system_prompt",
 			Trust: "system"}, {Kind: "compacted_history", Trust: "owner"}}}),

@@ -140,7 +140,7 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 			if passed = 0; l.At.Sub(last) > silence || len(entries) > mostEntries {
 				break
 			}
-			if l.Part != nil && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
+			if len(l.Parts) > 0 && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
 				entries, last = append(entries, l.Entry), l.At
 			}
 		}

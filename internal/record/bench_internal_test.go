@@ -17,7 +17,7 @@ func allowed() Entry {
 		Started: "the owner, directly",
 		Level:   "owner", Mode: "allow", Decision: Allow, By: "policy",
 		Why:  []string{"exec at owner is allow: the level's mode", "git status, go test: known"},
-		Turn: "6523a1b2c3d4e5f6", Part: &Part{Call: "call_1", Birth: "owner", Trust: "local"},
+		Turn: "6523a1b2c3d4e5f6", Parts: []Part{{Call: "call_1", Birth: "owner", Trust: "local"}},
 	}
 }
 

@@ -82,7 +82,7 @@ type Entry struct {
 	Why     []string       `json:"why,omitzero,omitempty"`     // the explained path, a sentence each
 	Origins []string       `json:"origins,omitzero,omitempty"` // where arguments came from, a sentence each
 	People  []Person       `json:"people,omitzero,omitempty"`  // who answered
-	Part    *Part          `json:"part,omitzero"`              // its part in the graph of the turn
+	Parts   []Part         `json:"parts,omitzero,omitempty"`   // its parts in the graph of the turn, in their order
 	Graph   jsontext.Value `json:"graph,omitzero"`             // of a turn that is over
 }
 
@@ -114,7 +114,8 @@ type Begin struct {
 	Prev   string `json:"prev,omitzero"` // the MAC of the line before; empty: a chain begins
 }
 
-// Part is what an entry tells of its turn, for the graph. It has no field for content: of a text there is its hash.
+// Part is something that an entry tells of its turn, for the graph. It has no field for content: of a text there is its
+// hash.
 type Part struct {
 	What       string   `json:"what,omitzero"`  // of an event: one of the words below; a decision needs none
 	Tool       string   `json:"tool,omitzero"`  // where it is not the entry's
@@ -132,7 +133,6 @@ type Part struct {
 	DurationMs int64    `json:"durationMs,omitzero"`
 	Failed     bool     `json:"failed,omitzero"` // of a result: the runtime says that it was an error
 	Sources    []Source `json:"sources,omitzero,omitempty"`
-	More       []Part   `json:"more,omitzero,omitempty"` // what else the event tells, in its order
 }
 
 // What an event can tell of its turn.
@@ -165,35 +165,26 @@ func (e *Entry) hide(hide func(text string) string) {
 			}
 		}
 	}
-	list := func(texts []string) []string {
-		texts = slices.Clone(texts)
-		for i := range texts {
-			each(&texts[i])
-		}
-		return texts
-	}
 	sent := e.Sent
 	each(&e.RequestID, &e.Session, &e.SessionID, &e.Agent, &e.Run, &e.Directory, &e.Tool, &e.Sent, &e.Source, &e.Reason,
 		&e.Note)
 	if sent != e.Sent { // the tool is the same in small letters
 		e.Tool = e.Sent
 	}
-	e.Why, e.Origins = list(e.Why), list(e.Origins)
-	var part func(p *Part)
-	part = func(p *Part) {
-		each(&p.Tool, &p.Call, &p.Label, &p.Reason, &p.Model)
-		p.Sources, p.More = slices.Clone(p.Sources), slices.Clone(p.More)
-		for i := range p.Sources {
-			each(&p.Sources[i].Tool)
-		}
-		for i := range p.More {
-			part(&p.More[i])
+	for _, list := range []*[]string{&e.Why, &e.Origins} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			each(&(*list)[i])
 		}
 	}
-	if e.Part != nil {
-		p := *e.Part
-		part(&p)
-		e.Part = &p
+	e.Parts = slices.Clone(e.Parts)
+	for i := range e.Parts {
+		p := &e.Parts[i]
+		each(&p.Tool, &p.Call, &p.Label, &p.Reason, &p.Model)
+		p.Sources = slices.Clone(p.Sources)
+		for j := range p.Sources {
+			each(&p.Sources[j].Tool)
+		}
 	}
 }
 

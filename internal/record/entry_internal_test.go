@@ -15,8 +15,9 @@ import (
 // TestEveryMemberIsWrittenAndRead tries each member of an entry that a caller may set.
 func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 	samples := map[string]any{
-		"Part": &Part{
-			What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history"}}, More: []Part{{What: PartEnded}},
+		"Parts": []Part{
+			{What: PartReturned, Call: "c", Iteration: new(int), Sources: []Source{{Kind: "history"}}},
+			{What: PartEnded},
 		},
 		"Kind": KindNote, "At": time.Unix(1, 5).UTC(), "Params": jsontext.Value(`{"a":["\u0041\/é",1.50e3]}`),
 		"Why": []string{"a", "b"}, "Origins": []string{"c"}, "Replay": true, "Graph": jsontext.Value(`{"nodes":[]}`),
@@ -92,11 +93,12 @@ func TestOnlyOurOwnWordsAreNotHidden(t *testing.T) {
 	each(&e)
 	each(&p)
 	each(&s)
-	p.Sources, e.Part = []Source{s}, &p
+	p.Sources = []Source{s}
+	e.Parts = []Part{p}
 	e.hide(func(string) string { return "hidden" })
 	see("", e)
-	see("Part.", *e.Part)
-	see("Source.", e.Part.Sources[0])
+	see("Part.", e.Parts[0])
+	see("Source.", e.Parts[0].Sources[0])
 	want := "Kind Ref Client Digest Asked Edited Started Level RaisedTo Mode Decision By Auditor Card Scope Error Turn " +
 		"Part.What Part.Trust Part.Birth Part.Hash Source.Kind Source.Trust Source.Hash"
 	if got := strings.Join(ours, " "); got != want {
@@ -118,11 +120,11 @@ func TestNoTextOfAnEntryIsWrittenAsItCame(t *testing.T) {
 		Run:  secret(5),
 		Tool: "exec hunter22", Sent: "EXEC hunter22", Source: secret(6), Reason: secret(7), Note: secret(8),
 		Why: []string{secret(9), "plain"}, Origins: []string{"plain", secret(10)}, Decision: Allow,
-		Part: &Part{Label: secret(11), Sources: []Source{{Tool: secret(12)}}, More: []Part{{Reason: secret(13)}}},
+		Parts: []Part{{Label: secret(11), Sources: []Source{{Tool: secret(12)}}}, {Reason: secret(13)}},
 	}
 	before := e
 	before.Why, before.Origins = slices.Clone(e.Why), slices.Clone(e.Origins)
-	before.Part = &Part{Label: secret(11), Sources: []Source{{Tool: secret(12)}}, More: []Part{{Reason: secret(13)}}}
+	before.Parts = []Part{{Label: secret(11), Sources: []Source{{Tool: secret(12)}}}, {Reason: secret(13)}}
 	if err := l.Append(e); err != nil {
 		t.Fatal(err)
 	}

@@ -89,9 +89,9 @@ func (l *Line) own() string {
 		return fmt.Sprintf("file %d of %s", l.Begin.File, l.Begin.Chain)
 	case l.Removed > 0:
 		return fmt.Sprintf("file %d", l.Removed)
-	case l.Part == nil || l.Part.What != PartReturned:
+	case len(l.Parts) == 0 || l.Parts[0].What != PartReturned:
 		return ""
-	case l.Part.Failed:
+	case l.Parts[0].Failed:
 		return "the runtime reported an error"
 	}
 	return "ran: the runtime reported its result"

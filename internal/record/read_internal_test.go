@@ -140,14 +140,14 @@ func TestPrintedValuesCannotActOnTheTerminal(t *testing.T) {
 func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 	for want, e := range map[string]Entry{
 		"":                                     decision(),
-		"the runtime reported an error":        {Kind: KindEvent, Part: &Part{What: PartReturned, Failed: true}},
-		"ran: the runtime reported its result": {Kind: KindEvent, Part: &Part{What: PartReturned}},
+		"the runtime reported an error":        {Kind: KindEvent, Parts: []Part{{What: PartReturned, Failed: true}}},
+		"ran: the runtime reported its result": {Kind: KindEvent, Parts: []Part{{What: PartReturned}}},
 	} {
 		if got := (&Line{Entry: e}).own(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := told(&Line{Entry: Entry{Kind: KindEvent, Part: &Part{What: PartWanted}}}); strings.Contains(got, "ran") {
+	if got := told(&Line{Entry: Entry{Kind: KindEvent, Parts: []Part{{What: PartWanted}}}}); strings.Contains(got, "ran") {
 		t.Error(got)
 	}
 }
