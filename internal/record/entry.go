@@ -195,6 +195,11 @@ func (l *Line) encode(now time.Time) ([]byte, error) {
 		l.At = now
 	}
 	l.At = l.At.UTC()
+	for _, raw := range []*jsontext.Value{&l.Params, &l.Graph} {
+		if len(*raw) == 0 { // which is no JSON
+			*raw = nil
+		}
+	}
 	text, err := json.Marshal(l, jsontext.PreserveRawStrings(true))
 	if err != nil {
 		text, err = json.Marshal(l, jsontext.AllowInvalidUTF8(true))

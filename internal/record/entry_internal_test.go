@@ -51,6 +51,10 @@ func TestEveryMemberIsWrittenAndRead(t *testing.T) {
 
 // TestWhatIsNotUTF8CanBeRead: raw values that no reader would take are no reason to lose the record.
 func TestWhatIsNotUTF8CanBeRead(t *testing.T) {
+	empty := Line{Entry: Entry{Kind: KindNote, Params: jsontext.Value{}, Why: []string{}, Parts: []Part{}}}
+	if text, err := empty.encode(time.Unix(1, 0)); string(text) != `{"kind":"note","at":"1970-01-01T00:00:01Z"}` {
+		t.Errorf("empty members: %s, %v", text, err)
+	}
 	for _, raw := range []string{`"\ud800"`, `{"a":"x\udfff"}`, "\"\xff\"", "{\"\xff\":1}"} {
 		for _, e := range []Entry{{Kind: KindNote, Params: jsontext.Value(raw)},
 			{Kind: KindGraph, Graph: jsontext.Value(raw)}, {Kind: KindNote, Note: "a\xff", Tool: "b"}} {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -89,7 +90,10 @@ func (w *writer) start() (err error) {
 	if err != nil {
 		return err
 	}
-	all, _ := Files(w.path)
+	all, err := Files(w.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it is not begun
+		return err
+	}
 	for _, w.at = range all {
 		if _, err := private(w.at); err != nil {
 			return err

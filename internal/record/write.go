@@ -154,23 +154,20 @@ func (w *writer) turnOver() error {
 // without.
 func (w *writer) openNext() error {
 	next := *w
-	next.number++
-	next.at = fileName(w.path, next.number)
-	first := Line{Entry: Entry{Kind: kindBegin}, Begin: &Begin{format, w.last.Chain, next.number, w.last.MAC}}
+	next.at = fileName(w.path, w.number+1)
+	first := Line{Entry: Entry{Kind: kindBegin}, Begin: &Begin{format, w.last.Chain, w.number + 1, w.last.MAC}}
 	text, err := first.encode(w.o.Now())
-	if err != nil {
-		return err
+	if err == nil {
+		err = files.Create(next.at, next.chain.add(nil, text))
 	}
-	line := next.chain.add(nil, text)
-	if err = files.Create(next.at, line); err != nil {
+	if err != nil {
 		return err
 	}
 	if w.o.SyncEach {
 		err = files.SyncDir(filepath.Dir(next.at)) // its name has to survive a power cut like its lines
 	}
 	if err == nil {
-		next.size = int64(len(line))
-		next.disk, next.info, err = openFile(next.at, os.O_APPEND)
+		err = next.openLast()
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(next.at))
