@@ -11,6 +11,7 @@ import (
 	"github.com/openclaw-verifier/verifier/channels"
 	"github.com/openclaw-verifier/verifier/codes"
 	"github.com/openclaw-verifier/verifier/internal/approval"
+	"github.com/openclaw-verifier/verifier/internal/record"
 	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/redact"
 )
@@ -128,15 +129,23 @@ const (
 // alphabet. Each is read once.
 func (r *recordReader) agents() []string {
 	var found []string
+	files, err := r.o.Ledger.Files()
+	if err != nil {
+		return nil // the view of the record says why
+	}
 	scanned, seen := 0, map[string]bool{} // by what entries say, for params may name an agent, too
-	for l, err := range r.o.Ledger.Backward(func(raw []byte) bool {
-		_, after, named := bytes.Cut(raw, []byte(`"agent":"`))
-		name, _, _ := bytes.Cut(after, []byte(`"`))
-		scanned++
-		return scanned > agentsIn || named && !seen[string(name)]
-	}) {
-		if err != nil || scanned > agentsIn || len(found) == agentsMost {
+	for raw, err := range record.Backward(files) {
+		if scanned++; err != nil || scanned > agentsIn || len(found) == agentsMost {
 			break
+		}
+		_, after, named := bytes.Cut(raw.Text, []byte(`"agent":"`))
+		name, _, _ := bytes.Cut(after, []byte(`"`))
+		if !named || seen[string(name)] {
+			continue
+		}
+		l, err := raw.Line()
+		if err != nil {
+			continue
 		}
 		seen[l.Agent] = true
 		if cmd, err := codes.Parse(".pause " + l.Agent); l.Agent != "" && err == nil && cmd.Agent == l.Agent && !contains(found, l.Agent) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/url"
 	"os"
@@ -29,8 +28,6 @@ const unreadable = "The record can't be read at this moment. The log says why."
 
 // Ledger is the record as it can be read.
 type Ledger interface {
-	// Backward gives the latest entries first, of those whose line want likes.
-	Backward(want func(raw []byte) bool) iter.Seq2[record.Line, error]
 	// Verify proves that nothing in it was changed.
 	Verify() (record.Report, error)
 	// Files are where it is, in the order of the chain.
@@ -83,14 +80,10 @@ func (q recordQuery) matches(l *record.Line) bool {
 }
 
 // likes is a quick look at a line: what it picks is looked at again.
-func (q recordQuery) likes(scan *scan) func(raw []byte) bool {
+func (q recordQuery) likes(raw []byte) bool {
 	text := []byte(strings.ToLower(q.Text))
-	return func(raw []byte) bool {
-		if scan.over() {
-			return true // so that the reader comes to know
-		}
-		return (q.Kind == "" || bytes.Contains(raw, []byte(`"kind":"`+q.Kind+`"`))) && (len(text) == 0 || bytes.Contains(bytes.ToLower(raw), text))
-	}
+	return (q.Kind == "" || bytes.Contains(raw, []byte(`"kind":"`+q.Kind+`"`))) &&
+		(len(text) == 0 || bytes.Contains(bytes.ToLower(raw), text))
 }
 
 var recordKinds = []string{"decision", "asked", "answer", "pause", "resume", "revoke", "reset", "event", "lock", "delivery", "repair", "note", "start", "stop"}
@@ -133,14 +126,24 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		return f // the browser has gone
 	}
 	defer done()
+	files, err := r.o.Ledger.Files()
+	if err != nil {
+		return r.unreadable(err)
+	}
 	last := uint64(0) // of a page that is full
-	for l, err := range r.o.Ledger.Backward(q.likes(scan)) {
+	for raw, err := range record.Backward(files) {
+		if err != nil {
+			return r.unreadable(err)
+		}
+		over := scan.over()
+		if !over && !q.likes(raw.Text) {
+			continue
+		}
+		l, err := raw.Line()
 		switch {
-		case err != nil:
-			f.Fault = unreadable
-			r.o.Log.Error("the page could not read the record", "err", err)
-			return f
-		case scan.done():
+		case err != nil: // the proof names it
+			continue
+		case over:
 			f.Stopped, f.Before = true, l.Seq
 			return f
 		case q.Before > 0 && l.Seq >= q.Before || !q.matches(&l):
@@ -154,6 +157,11 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		}
 	}
 	return f
+}
+
+func (r *recordReader) unreadable(err error) found {
+	r.o.Log.Error("the page could not read the record", "err", err)
+	return found{Fault: unreadable}
 }
 
 // entry is one as `verifier audit show` tells it.
@@ -278,10 +286,8 @@ func (s *scan) over() bool {
 	if s.lines++; s.lines%1000 == 0 && s.gone() != nil {
 		s.lines = s.most + 1
 	}
-	return s.done()
+	return s.lines > s.most
 }
-
-func (s *scan) done() bool { return s.lines > s.most }
 
 // historyView is what the agents did and wanted to do, one row a call.
 type historyView struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -95,10 +94,6 @@ func newRecord(t testing.TB) *ledger {
 }
 
 func (r *ledger) Files() ([]string, error) { return []string{r.path}, nil }
-
-func (r *ledger) Backward(want func([]byte) bool) iter.Seq2[record.Line, error] {
-	return record.Backward([]string{r.path}, want)
-}
 
 func (r *ledger) Verify() (record.Report, error) {
 	return record.VerifyFiles([]string{r.path}, record.VerifyOptions{Key: key, Whole: true})

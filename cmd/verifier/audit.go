@@ -187,13 +187,14 @@ func (c *AuditShowCmd) Run(a *app) (err error) {
 
 // show prints one record.
 func (c *AuditShowCmd) show(a *app, b *book) error {
-	for entry, err := range record.Since(b.files, c.since, nil) {
+	for raw, err := range record.Since(b.files, c.since) {
+		if err != nil {
+			return unreadable(err)
+		}
+		entry, err := raw.Line()
 		if bad, ok := errors.AsType[*record.BadLine](err); ok {
 			a.warnf("warning: %s: a line %v; `verifier audit verify` says more\n", bad.File, bad.Err)
 			continue
-		}
-		if err != nil {
-			return unreadable(err)
 		}
 		if !c.matches(&entry.Entry) {
 			continue

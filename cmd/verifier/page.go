@@ -1,7 +1,6 @@
 package main
 
 import (
-	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -127,15 +126,6 @@ type ledger struct {
 
 // Files implements web.Ledger.
 func (l ledger) Files() ([]string, error) { return record.Files(l.path) }
-
-// Backward implements web.Ledger.
-func (l ledger) Backward(want func(raw []byte) bool) iter.Seq2[record.Line, error] {
-	files, err := l.Files()
-	if err != nil {
-		return func(yield func(record.Line, error) bool) { yield(record.Line{}, err) }
-	}
-	return record.Backward(files, want)
-}
 
 // Verify implements web.Ledger. Lines cut off the end are the start's to notice.
 func (l ledger) Verify() (record.Report, error) {

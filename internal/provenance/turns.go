@@ -126,16 +126,16 @@ func collect(ctx context.Context, records [][]string, id string) (entries []reco
 	began, whose := time.Unix(seconds, 0), id[timeLen:]
 	for _, files := range records {
 		passed, last := 0, began
-		want := func(raw []byte) bool {
-			passed += len(raw)
-			return passed > 1<<20 || bytes.Contains(raw, []byte(whose+`"`)) // now and then one, to see the time
-		}
-		for l, err := range record.Since(files, began.Add(-silence), want) {
-			if _, bad := errors.AsType[*record.BadLine](err); bad {
-				continue
-			}
+		for raw, err := range record.Since(files, began.Add(-silence)) {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return nil, err
+			}
+			if passed++; passed < 1000 && !bytes.Contains(raw.Text, []byte(whose+`"`)) {
+				continue // but now and then one is read, to see the time
+			}
+			l, err := raw.Line()
+			if err != nil {
+				continue
 			}
 			if passed = 0; l.At.Sub(last) > silence || len(entries) > mostEntries {
 				break
@@ -155,9 +155,13 @@ func find(
 	var latest time.Time
 	for _, files := range records {
 		lines := 0
-		for l, err := range record.Backward(files, nil) {
+		for raw, err := range record.Backward(files) {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return "", err
+			}
+			l, err := raw.Line()
+			if err != nil {
+				continue
 			}
 			if lines++; lines > mostLines || !l.At.After(latest) {
 				break

@@ -56,6 +56,7 @@ type chain struct {
 	server hmac.Key
 	hash   hash.Hash // under a key that is derived from it, so that there is one key to keep
 	last   Head      // without its seal
+	number int       // the number of its last file
 }
 
 func newChain(server hmac.Key) (chain, error) {
@@ -102,23 +103,24 @@ func (c *chain) add(buf, text []byte) []byte {
 	return append(append(append(buf, macOpen...), c.last.MAC...), macClose+"\n"...)
 }
 
-// begin goes to where a file begins, by the first line of the file with a number; 0: any.
-func (c *chain) begin(raw []byte, number int) (*Begin, error) {
+// begin goes to where a file begins, by its first line.
+func (c *chain) begin(raw []byte, path string) error {
+	_, number := Base(path) // 0: it was renamed by its owner
 	l, err := parse(raw)
 	b := l.Begin
 	switch {
 	case err != nil || l.Kind != kindBegin || b == nil:
-		return nil, fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
+		return fmt.Errorf("%w: it does not begin as a record", ErrDamaged)
 	case b.Format != format:
-		return nil, fmt.Errorf("%w: its format is %d, not %d", ErrVersion, b.Format, format)
+		return fmt.Errorf("%w: its format is %d, not %d", ErrVersion, b.Format, format)
 	case !c.wrote(raw, b.Prev):
-		return nil, ErrForged
+		return ErrForged
 	case number > 0 && b.File != number:
-		return nil, fmt.Errorf("%w: it is file %d by its first line and file %d by its name: files were renamed",
+		return fmt.Errorf("%w: it is file %d by its first line and file %d by its name: files were renamed",
 			ErrDamaged, b.File, number)
 	}
-	c.last = Head{Chain: b.Chain, Seq: l.Seq - 1, MAC: b.Prev}
-	return b, nil
+	c.last, c.number = Head{Chain: b.Chain, Seq: l.Seq - 1, MAC: b.Prev}, b.File
+	return nil
 }
 
 // follow goes on to a line, if that is the next.

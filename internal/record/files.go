@@ -94,6 +94,26 @@ func openFile(path string, flag int) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
+// Raw is a line as it is in a file, without its newline.
+type Raw struct {
+	Text []byte
+	file string
+	at   int64 // where it begins there
+	bad  error // it is no whole line
+}
+
+// Line decodes it. An error is a *[BadLine].
+func (r Raw) Line() (Line, error) {
+	l, err := parse(r.Text)
+	if r.bad != nil {
+		err = r.bad
+	}
+	if err != nil {
+		err = &BadLine{File: r.file, Err: err}
+	}
+	return l, err
+}
+
 // BadLine is a line that is not as it was written.
 type BadLine struct {
 	File string
@@ -106,63 +126,57 @@ func (b *BadLine) Error() string { return fmt.Sprintf("line %d: %v", b.Line, b.E
 // Unwrap gives what is wrong with it.
 func (b *BadLine) Unwrap() error { return b.Err }
 
-var errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
+// What is no whole line.
+var (
+	errUnfinished = errors.New("ends in the middle: a write was interrupted, or the file was cut here")
+	errLong       = fmt.Errorf("is longer than %d bytes", MaxLine)
+)
 
 const blockSize = 64 << 10
 
-// placed is a line without its newline, and where it begins in its file.
-type placed struct {
-	raw []byte
-	at  int64
-}
-
-// block gives the whole lines that begin in a block of a file. Behind them may be a *[BadLine]: one that is too long, or
-// what stands behind the file's last newline.
-func block(path string, n int64) (all []placed, err error) {
+// block gives the lines that begin in a block of a file.
+func block(path string, n int64) (all []Raw, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()             //nolint:errcheck // it was only read
-	at := max(0, n*blockSize-1) // the end of a line that is not of it
+	at := max(0, n*blockSize-1) // in the last line that is not of it
 	r := bufio.NewReader(io.NewSectionReader(f, at, blockSize+MaxLine+2))
 	for at < (n+1)*blockSize {
-		raw, err := r.ReadBytes('\n')
-		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+		text, err := r.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
 			return all, err
-		case len(raw) > MaxLine:
-			return all, &BadLine{File: path, Err: fmt.Errorf("is longer than %d bytes", MaxLine)}
-		case err != nil && len(raw) > 0:
-			return all, &BadLine{File: path, Err: errUnfinished}
-		case err != nil:
-			return all, nil
-		case at >= n*blockSize:
-			all = append(all, placed{raw[:len(raw)-1], at})
 		}
-		at += int64(len(raw))
+		line := Raw{file: path, at: at}
+		switch {
+		case len(text) == 0:
+			return all, nil
+		case len(text) > MaxLine:
+			line.bad = errLong
+		case err != nil:
+			line.bad = errUnfinished
+		default:
+			line.Text = text[:len(text)-1]
+		}
+		if at >= n*blockSize {
+			all = append(all, line)
+		}
+		at += int64(len(text))
 	}
 	return all, nil
 }
 
-// lines gives the lines of a file from a block on. A *[BadLine] is the last. Or, backward, from the last line to the
-// first of the file, without bad ones.
-func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
-	return func(yield func(placed, error) bool) {
+// lines gives the lines of a file from a block on; or, backward, from the last line to the first.
+func lines(path string, from int64, backward bool) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
 		info, err := os.Stat(path)
-		if err != nil {
-			yield(placed{}, err)
-			return
-		}
-		last := info.Size() / blockSize
-		for n := from; n <= last; n++ {
-			var all []placed
+		for i := from; err == nil && i <= info.Size()/blockSize; i++ {
+			var all []Raw
 			if !backward {
-				all, err = block(path, n)
-			} else if all, err = block(path, last-n); isBad(err) {
-				err = nil
-			}
-			if backward {
+				all, err = block(path, i)
+			} else {
+				all, err = block(path, info.Size()/blockSize-i)
 				slices.Reverse(all)
 			}
 			for _, l := range all {
@@ -170,47 +184,20 @@ func lines(path string, from int64, backward bool) iter.Seq2[placed, error] {
 					return
 				}
 			}
-			if err != nil {
-				yield(placed{}, err)
-				return
-			}
+		}
+		if err != nil {
+			yield(Raw{}, err)
 		}
 	}
 }
 
-func isBad(err error) bool {
-	_, bad := errors.AsType[*BadLine](err)
-	return bad
-}
-
-// entries gives those of some lines that want likes, by their bytes; nil likes all. One that can't be decoded is a
-// *[BadLine].
-func entries(path string, all iter.Seq2[placed, error], want func(raw []byte) bool) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		for p, err := range all {
-			if err == nil && want != nil && !want(p.raw) {
-				continue
-			}
-			var l Line
-			if err == nil {
-				if l, err = parse(p.raw); err != nil {
-					err = &BadLine{File: path, Err: err}
-				}
-			}
-			if !yield(l, err) {
-				return
-			}
-		}
-	}
-}
-
-// Backward gives the entries of a record's files that want likes from the last to the first, so that a reader of the
-// latest reads no more than that. A line that can't be read is left out: for proof there is [VerifyFiles].
-func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
+// Backward gives the lines of a record's files from the last to the first, so that a reader of the latest reads no more
+// than that. For proof there is [VerifyFiles].
+func Backward(files []string) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
 		for _, path := range slices.Backward(files) {
-			for l, err := range entries(path, lines(path, 0, true), want) {
-				if !isBad(err) && !yield(l, err) {
+			for l, err := range lines(path, 0, true) {
+				if !yield(l, err) {
 					return
 				}
 			}
@@ -218,15 +205,18 @@ func Backward(files []string, want func(raw []byte) bool) iter.Seq2[Line, error]
 	}
 }
 
-// Since gives the entries of a record's files that want likes and that were written at a time or later, in their
-// order. After a line that can't be read, a *[BadLine], there may be more. It finds the place by the times of lines,
-// and reads nothing of what is before.
-func Since(files []string, at time.Time, want func(raw []byte) bool) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) {
-		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
+// Since gives the lines of a record's files from the first that was written at a time or later. It finds the place by
+// the times of lines, and reads nothing of what is before.
+func Since(files []string, at time.Time) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		first, begun := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) }), false
 		for _, path := range files[max(0, first-1):] {
-			for l, err := range entries(path, lines(path, blockOf(path, at), false), want) {
-				if (err != nil || !l.At.Before(at)) && !yield(l, err) {
+			for raw, err := range lines(path, blockOf(path, at), false) {
+				if !begun && err == nil {
+					l, bad := raw.Line()
+					begun = bad == nil && !l.At.Before(at)
+				}
+				if (begun || err != nil) && !yield(raw, err) {
 					return
 				}
 			}
@@ -253,8 +243,8 @@ func startsBefore(path string, from int64, at time.Time) bool {
 
 // firstLine is the first line of a file from a block on; nil: there is none that can be read.
 func firstLine(path string, from int64) []byte {
-	for p := range lines(path, from, false) {
-		return p.raw
+	for l := range lines(path, from, false) {
+		return l.Text
 	}
 	return nil
 }

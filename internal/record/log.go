@@ -10,15 +10,13 @@
 // that was cut off shows only against a [Head], the number and the MAC of the last line: it is put beside the record
 // each second, and given to the caller, who keeps it somewhere else. Whoever has the key can forge all of it.
 //
-// The files are record-000001.jsonl and so on; the highest is written, and only that one. The first line of the next
-// holds the MAC of the last line before it. Nothing is renamed, and nothing removed unless the owner says how many
-// files to keep, and then the record says so first.
+// The files are record-000001.jsonl and so on; only the highest is written. The first line of the next holds the MAC of
+// the last line before it. A file is removed only if the owner says how many to keep, and the record says so first.
 //
-// All lines that wait are given to the system in one write by one goroutine. "Written" means that write(2) returned:
-// the line survives the death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A
-// failed write leaves nothing behind, and the next Append tries again: a full disk needs no restart once there is
-// space. A file that is moved away, removed, replaced, cut or written to by something else is noticed before the next
-// line.
+// One goroutine writes, all lines that wait at once. "Written" means that write(2) returned: the line survives the
+// death of the process, not that of the machine; [Options.SyncEach] adds a sync of the file. A failed write leaves
+// nothing behind, and the next Append tries again: a full disk needs no restart once there is space. A file that is
+// moved away, removed, replaced, cut or written to by something else is noticed before the next line.
 //
 // What callers hand over as params is what is kept, and approval codes and tool output have no field here.
 package record
@@ -26,8 +24,9 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -80,11 +79,14 @@ type Log struct {
 	lines   chan waiting // what the writer takes
 	closing chan struct{}
 	ended   chan struct{} // closed when the writer has
+	closed  atomic.Bool
+	written atomic.Pointer[progress]
+}
 
-	mu      sync.Mutex
-	closed  bool
-	written chain
-	err     error // of the last write
+// progress is how far the record is, and the error of the last write.
+type progress struct {
+	chain
+	err error
 }
 
 // waiting is a line that is to be written, and where its Append learns what came of it.
@@ -130,20 +132,13 @@ func (l *Log) append(line *Line) error {
 }
 
 // Head is the head of what is written, for the caller to keep elsewhere. With SyncEach it never runs ahead of the disk.
-func (l *Log) Head() Head {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.written.head()
-}
+func (l *Log) Head() Head { return l.written.Load().head() }
 
 // KeepHead puts the head beside the record. It is to be called each second.
 func (l *Log) KeepHead() error {
 	text, err := json.Marshal(l.Head())
-	if err == nil { // over the one before: it is less than a page, so there is never half of each
-		_, err = l.beside.WriteAt(append(text, '\n'), 0)
-	}
-	if err == nil {
-		err = l.beside.Truncate(int64(len(text)) + 1)
+	if err == nil { // over the one before, which is as long and less than a page: there is never half of each
+		_, err = fmt.Fprintf(io.NewOffsetWriter(l.beside, 0), "%-200s\n", text)
 	}
 	if err != nil {
 		return fmt.Errorf("record: keep the head: %w", err)
@@ -161,22 +156,14 @@ func (l *Log) Compare(seen *Head) (missing string, err error) {
 }
 
 // Err returns the last write's failure, nil once one has succeeded again.
-func (l *Log) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
+func (l *Log) Err() error { return l.written.Load().err }
 
 // Repairs tells what Open found wrong with the end of the record and noted there, a sentence each.
 func (l *Log) Repairs() []string { return l.repairs }
 
 // Close ends the writer once it has written what it has, and releases the record.
 func (l *Log) Close() error {
-	l.mu.Lock()
-	was := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if was {
+	if l.closed.Swap(true) {
 		return ErrClosed
 	}
 	close(l.closing)

@@ -149,29 +149,29 @@ func (w *writer) compare() error {
 // line: the write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written
 // read as NULs.
 func (w *writer) openLast() error {
-	_, w.number = Base(w.at)
 	f, info, err := openFile(w.at, os.O_APPEND)
 	if err != nil {
 		return err
 	}
 	w.disk, w.info = f, info
-	if _, err := w.begin(firstLine(w.at, 0), w.number); err != nil {
+	if err := w.begin(firstLine(w.at, 0), w.at); err != nil {
 		return err
 	}
 	var last []byte
-	for p, err := range lines(w.at, 0, true) {
+	for l, err := range lines(w.at, 0, true) {
 		if err != nil {
 			return err
 		}
-		if last == nil && bytes.IndexByte(p.raw, 0) < 0 {
-			last, w.size = p.raw, p.at+int64(len(p.raw))+1
-		} else if last != nil {
-			before, err := parse(p.raw)
+		if last != nil {
+			before, err := parse(l.Text)
 			if err != nil {
 				return ErrForged
 			}
 			w.last.Seq, w.last.MAC = before.Seq, before.MAC
 			break
+		}
+		if l.bad == nil && bytes.IndexByte(l.Text, 0) < 0 {
+			last, w.size = l.Text, l.at+int64(len(l.Text))+1
 		}
 	}
 	if _, err := w.follow(last); err != nil {

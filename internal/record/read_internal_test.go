@@ -16,15 +16,16 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/text"
 )
 
-func collect(t *testing.T, seq iter.Seq2[Line, error]) (notes []string, bad int) {
+func collect(t *testing.T, seq iter.Seq2[Raw, error]) (notes []string, bad int) {
 	t.Helper()
-	for l, err := range seq {
+	for raw, err := range seq {
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := raw.Line()
 		if _, ok := errors.AsType[*BadLine](err); ok {
 			bad++
 			continue
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		notes = append(notes, string(l.Kind)+l.Note)
 	}
@@ -34,15 +35,17 @@ func collect(t *testing.T, seq iter.Seq2[Line, error]) (notes []string, bad int)
 func TestReadGoesOnAfterABadLine(t *testing.T) {
 	raw, _ := sample(t)
 	lines := splitLines(raw)
-	raw = slices.Concat(lines[2], []byte("rubbish\n"), lines[3], []byte("torn"))
+	long := bytes.Repeat([]byte("x"), 3*MaxLine)
+	raw = slices.Concat(lines[2], []byte("rubbish\n"), long, []byte("\n"), long[:MaxLine], []byte("\n"), lines[3],
+		[]byte("torn"))
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	put(t, path, raw)
-	notes, bad := collect(t, Since([]string{path}, time.Time{}, nil))
-	if strings.Join(notes, " ") != "notetwo notethree" || bad != 2 {
+	notes, bad := collect(t, Since([]string{path}, time.Time{}))
+	if strings.Join(notes, " ") != "notetwo notethree" || bad != 4 {
 		t.Errorf("read %q and %d bad lines", notes, bad)
 	}
-	if notes, bad = collect(t, Backward([]string{path}, nil)); strings.Join(notes, " ") != "notethree notetwo" ||
-		bad != 0 {
+	if notes, bad = collect(t, Backward([]string{path})); strings.Join(notes, " ") != "notethree notetwo" ||
+		bad != 4 {
 		t.Errorf("backward: %q and %d bad lines", notes, bad)
 	}
 }
@@ -65,8 +68,12 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 	put(t, paths[len(paths)-1], append(contents(t, paths[len(paths)-1]), `{"seq":9999,"kind":"note","no`...))
 	named := func(raw []byte) bool { return bytes.Contains(raw, []byte(`"kind":"note"`)) }
 	next := 899
-	for line, err := range Backward(paths, named) {
-		if err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
+	for raw, err := range Backward(paths) {
+		if !named(raw.Text) {
+			continue
+		}
+		line, bad := raw.Line()
+		if err = errors.Join(err, bad); err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
 			t.Fatalf("backward, after %d: %.8s %v", next, line.Note, err)
 		}
 		next--
@@ -76,12 +83,12 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 	}
 	for _, from := range []int{-5, 0, 1, 300, 450, 777, 899, 2000} {
 		next, bytesRead := max(0, from), 0
-		for line, err := range Since(paths, at.Add(time.Duration(from)*time.Second),
-			func(raw []byte) bool { bytesRead += len(raw); return named(raw) }) {
-			if _, bad := errors.AsType[*BadLine](err); bad {
-				continue // the line that is not finished
+		for raw, err := range Since(paths, at.Add(time.Duration(from)*time.Second)) {
+			if bytesRead += len(raw.Text); !named(raw.Text) {
+				continue
 			}
-			if err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
+			line, bad := raw.Line()
+			if err = errors.Join(err, bad); err != nil || !strings.HasPrefix(line.Note, fmt.Sprintf("%04d", next)) {
 				t.Fatalf("since %d, at %d: %.8s %v", from, next, line.Note, err)
 			}
 			next++
@@ -90,7 +97,7 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 			t.Errorf("since %d: stopped at %d, %d bytes", from, next, bytesRead)
 		}
 	}
-	for _, err := range Since([]string{path + "x"}, at, nil) {
+	for _, err := range Since([]string{path + "x"}, at) {
 		if err == nil {
 			t.Error("read what is not there")
 		}

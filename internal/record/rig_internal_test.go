@@ -102,12 +102,21 @@ func verifies(t testing.TB, path string, head *Head) (Report, []string) {
 	return r, notes(t, path)
 }
 
-func notes(t testing.TB, path string) (out []string) {
+func read(t testing.TB, path string) (all []Line) {
 	t.Helper()
-	for l, err := range Since(listed(t, path), time.Time{}, nil) {
-		if err != nil {
+	for raw, err := range Since(listed(t, path), time.Time{}) {
+		l, bad := raw.Line()
+		if err = errors.Join(err, bad); err != nil {
 			t.Fatal(err)
 		}
+		all = append(all, l)
+	}
+	return all
+}
+
+func notes(t testing.TB, path string) (out []string) {
+	t.Helper()
+	for _, l := range read(t, path) {
 		if l.Kind == KindNote && l.Removed == 0 {
 			out = append(out, l.Note)
 		}

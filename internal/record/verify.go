@@ -65,19 +65,18 @@ type checker struct {
 func (c *checker) file(path string, last bool) error {
 	before := filepath.Base(c.path)
 	c.path, c.lines = path, 0
-	for p, err := range lines(path, 0, false) {
-		bad, ok := errors.AsType[*BadLine](err)
+	for l, err := range lines(path, 0, false) {
 		switch {
-		case last && c.lines > 0 && errors.Is(err, errUnfinished):
-			c.Unfinished, err = true, nil
-		case ok:
-			err = c.here("%w", bad.Err)
+		case last && c.lines > 0 && errors.Is(l.bad, errUnfinished):
+			c.Unfinished = true
+			continue
+		case l.bad != nil:
+			err = c.here("%w", l.bad)
 		case err == nil && c.lines == 0:
-			if err = c.opening(p.raw, before); err == nil {
-				err = c.line(p.raw)
-			}
-		case err == nil:
-			err = c.line(p.raw)
+			err = c.opening(l.Text, before)
+		}
+		if err == nil {
+			err = c.line(l.Text)
 		}
 		if err != nil {
 			return err
@@ -96,14 +95,13 @@ func (c *checker) here(format string, args ...any) *BadLine {
 
 // opening checks that a file goes on where the one before it ended, as its first line says.
 func (c *checker) opening(raw []byte, before string) error {
-	_, number := Base(filepath.Base(c.path))
 	end := c.last
-	b, err := c.begin(raw, number)
+	err := c.begin(raw, c.path)
 	switch {
 	case err != nil:
 		return c.here("%w", err)
 	case c.Files == 0:
-		c.began, c.Before = b.File, c.last.Seq
+		c.began, c.Before = c.number, c.last.Seq
 	case c.last.Chain == end.Chain && c.last.Seq > end.Seq:
 		return c.here("follows entry %d, and %s ends with %d: a file between them is missing, or that one was cut",
 			c.last.Seq, before, end.Seq)

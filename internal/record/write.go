@@ -21,13 +21,12 @@ type disk interface {
 type writer struct {
 	*Log
 	chain
-	disk   disk
-	info   os.FileInfo // which file it is
-	at     string      // where that is
-	number int         // of the file
-	size   int64       // up to and with the last line
-	torn   bool        // the file may be longer than that
-	buf    []byte
+	disk disk
+	info os.FileInfo // which file it is
+	at   string      // where that is
+	size int64       // up to and with the last line
+	torn bool        // the file may be longer than that
+	buf  []byte
 }
 
 // run writes what waits, until the log is closed.
@@ -63,11 +62,7 @@ func (w *writer) others(first waiting) []waiting {
 }
 
 // note tells the readers of the log how far it is.
-func (w *writer) note(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.err, w.written = err, w.chain
-}
+func (w *writer) note(err error) { w.written.Store(&progress{w.chain, err}) }
 
 // write puts lines where they belong, all of them or none.
 func (w *writer) write(all []waiting) error {

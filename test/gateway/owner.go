@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -184,8 +185,9 @@ func (g *Gateway) Entries() (out []record.Entry) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	for l, err := range record.Since(files, time.Time{}, nil) {
-		if err != nil {
+	for raw, err := range record.Since(files, time.Time{}) {
+		l, bad := raw.Line()
+		if err = errors.Join(err, bad); err != nil {
 			g.t.Fatal(err)
 		}
 		out = append(out, l.Entry)
