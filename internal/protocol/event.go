@@ -200,7 +200,7 @@ type Job struct {
 // Answered is a question whose call the user has let run, or not, at the agent's own terminal.
 type Answered struct {
 	Ticket string `json:"question" need:"always" max:"256"` // as the answer to the call named the question
-	Ran    bool   `json:"ran"`                              // the call was let run
+	Ran    bool   `json:"ran"`                              // the runtime reported its result, without an error
 }
 
 // Hello is what a runtime's plugin says of itself.
