@@ -285,8 +285,8 @@ func outcomeID(c *protocol.Call, id, tool string) string {
 }
 
 // keep keeps what became of the request, for a client that asks again, and of its call, for the event of its result. Of
-// the call nothing is kept where the policy alone allowed it, and it brings in what its tool otherwise returns, nor where
-// no person denied it: it counts as what the tool returns.
+// the call nothing is kept where the policy alone allowed it, and it brings in what its tool otherwise returns, nor
+// where no person denied it: it counts as what the tool returns.
 func (e *evaluation) keep(t *store.Tx) {
 	allow, denied := e.no == nil && e.by != "", e.no != nil
 	r := store.Request{

@@ -77,9 +77,7 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	if h.no != nil {
 		return Refused(e.Name, h.no.reason)
 	}
-	if h.exhausted {
-		v.runs.of(h.call, stop)
-	}
+	h.respond()
 	if err := h.record(ctx); err != nil {
 		v.o.Log.ErrorContext(ctx, "an event could not be recorded and was refused", "request",
 			h.terms.request(h.call), "err", err)
@@ -136,8 +134,7 @@ func (h *event) take(ctx context.Context) error {
 	return nil
 }
 
-// hear is what an event does to its conversation, and what the runtime may go on with. It runs again where another was
-// first.
+// hear is what an event does to its conversation. It runs again where another was first.
 func (h *event) hear(t *store.Tx) error {
 	h.heard = heard{answer: protocol.Answer{Accepted: true}}
 	before := t.Request(requestID(h.call))
@@ -160,7 +157,7 @@ func (h *event) hear(t *store.Tx) error {
 		h.stranger = h.terms.Policy.UnknownSender
 	}
 	h.level = taint.Worse(h.before, h.stranger)
-	if h.replayed && h.Name != protocol.BeforeResponseEmit { // it has done what it does
+	if h.replayed { // it has done what it does
 		return nil
 	}
 	isAnew := renews(t, h.Event, h.terms.Policy.Strict)
@@ -169,7 +166,6 @@ func (h *event) hear(t *store.Tx) error {
 	}
 	h.happens(t)
 	keepSeen(t, h.seen, isAnew)
-	h.stops()
 	switch h.Name {
 	case protocol.LoopIterationStart, protocol.LoopIterationEnd, protocol.BeforeLLMCall, protocol.AfterLLMCall,
 		protocol.SessionStart: // to hear one again does nothing
@@ -182,19 +178,18 @@ func (h *event) hear(t *store.Tx) error {
 // happens is what is done for each event alone.
 func (h *event) happens(t *store.Tx) {
 	c, run, window := t.C, h.call.Context.RunID, h.start.window
+	over := func(g *store.Grant) bool { return g.Run != "" && g.Run == run }
 	switch h.Name { //nolint:exhaustive // the others do nothing
 	case protocol.ContextAssembled:
 		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run != run && g.Session == window })
 		h.context(t)
-	case protocol.BeforeLLMCall:
-		h.offer()
-	case protocol.AfterLLMCall:
-		h.want()
 	case protocol.AfterToolCall:
 		h.result(t)
 	case protocol.BeforeResponseEmit:
 		h.answer.AppendFooter = strings.Join(c.TakeFooter(run), "\n")
-		h.say()
+		c.EndGrants(over)
+	case protocol.AgentEnd:
+		c.EndGrants(over)
 	case protocol.CronChanged:
 		jobChanged(t, h.Event)
 	case protocol.SubagentSpawned:
@@ -207,19 +202,25 @@ func (h *event) happens(t *store.Tx) {
 			h.carryOn(t)
 		}
 	}
-	if h.Name == protocol.BeforeResponseEmit || h.Name == protocol.AgentEnd {
-		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run == run })
-	}
 }
 
-// stops ends the turn where it may not go on, or is over.
-func (h *event) stops() {
+// respond says what the runtime may go on with, once the event is taken in: a commit has to be quick, this may not be.
+func (h *event) respond() {
+	switch h.Name { //nolint:exhaustive // of the others, only whether the turn may go on
+	case protocol.BeforeLLMCall:
+		h.offer()
+	case protocol.AfterLLMCall:
+		h.want()
+	case protocol.BeforeResponseEmit:
+		h.say()
+	}
 	a := &h.answer
 	if reason, blocked := h.terms.Policy.BlocksTurn(h.as(""), h.level); blocked && h.Name.MayBlock() {
 		a.Block, a.BlockReason = true, cmp.Or(reason, NotPermitted+".")
 		h.changed = append(h.changed, "The turn was blocked by a policy.")
 	}
 	if h.exhausted {
+		h.v.runs.of(h.call, stop)
 		a.Block, a.BlockReason = true, reasonIterations
 		h.changed = append(h.changed, "The turn was blocked at iteration "+strconv.Itoa(*h.Iteration)+".")
 	}

@@ -67,8 +67,8 @@ func originsOf(all lineage.Origins) (out []approval.Origin) {
 	return out
 }
 
-// keepSeen adds to the side document what is not there already. What the user said before starting anew is not asked for
-// any more. A tool that brings in a lot doesn't push out what the user said.
+// keepSeen adds to the side document what is not there already. What the user said before starting anew is not asked
+// for any more. A tool that brings in a lot doesn't push out what the user said.
 func keepSeen(t *store.Tx, seen []lineage.Seen, anew bool) {
 	if len(seen) == 0 && !anew {
 		return
