@@ -290,7 +290,8 @@ func outcomeID(c *protocol.Call, id, tool string) string {
 func (e *evaluation) keep(t *store.Tx) {
 	allow, denied := e.no == nil && e.by != "", e.no != nil
 	r := store.Request{
-		ID: e.id, Body: e.call.Body, Allow: allow, Denied: denied, Waits: !allow && !denied, By: e.by, Keep: e.terms.Keep,
+		ID: e.id, Body: e.call.Body, Allow: allow, Denied: denied, Waits: !allow && !denied, By: e.by,
+		Keep: e.terms.Keep,
 	}
 	if allow && e.asked != "" {
 		r.By = byEdit

@@ -326,8 +326,8 @@ func (h *event) result(t *store.Tx) {
 	switch {
 	case kept == nil || kept.Allow || r.Error:
 	case kept.Denied:
-		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have run "+
-			"all the same.")
+		h.changed = append(h.changed, "The agent's software reports a result of a call that you denied: it may have "+
+			"run all the same.")
 	default:
 		h.changed = append(h.changed, "The call ran before you answered here: someone allowed it at the agent's own "+
 			"terminal, or the agent's software did not stop it.")
