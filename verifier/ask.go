@@ -124,7 +124,7 @@ func hideAround(redactor *redact.Redactor, a *approval.Ask) {
 		texts = append(texts, &o.Argument, &o.Tool, &o.Place)
 	}
 	redactor.Lines(texts...)
-	if a.Tool != tool || strings.HasPrefix(tool, hiddenName) {
+	if a.Tool != tool || redact.HasMask(tool) {
 		a.Hidden, a.Sent = a.Hidden+1, ""
 	}
 }

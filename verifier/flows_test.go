@@ -258,3 +258,32 @@ func TestTheRecordIsHiddenByTheTermsOfTheDecision(t *testing.T) {
 		t.Errorf("the record holds %s", got)
 	}
 }
+
+// A tool whose name is a secret is known by a mask: no card, no record and no grant has the name, in any case.
+func TestASecretInAToolsNameIsNeverKept(t *testing.T) {
+	var put []approval.Ask
+	r := newRig(t, func(o *verifier.Options) {
+		o.Desk = deskFunc(func(q *approval.Request) (approval.Ruling, error) {
+			put = append(put, q.Ask)
+			return saysYes(q)
+		})
+	})
+	const token = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+	for _, tool := range []string{token, "x-" + token, token[:39] + "6"} {
+		r.allow(call(t, tool, `{}`, stranger("m")+`,"toolCallId":"c","agentId":"main"`))
+		r.hear(protocol.AfterToolCall, `{"toolName":"`+tool+`","toolCallId":"c"}`, stranger("m"))
+	}
+	for _, a := range put {
+		if !redact.HasMask(a.Tool) || a.Hidden == 0 || a.Sent != "" {
+			t.Errorf("a card says %+v", a)
+		}
+	}
+	if len(put) != 3 || put[0].Digest == put[2].Digest {
+		t.Errorf("%d questions, or two tools that are taken for one", len(put))
+	}
+	for _, said := range []string{fmt.Sprintf("%+v", put), fmt.Sprintf("%+v", r.record.entries)} {
+		if strings.Contains(strings.ToLower(said), "abcdefghij") {
+			t.Errorf("the name is in %s", said)
+		}
+	}
+}

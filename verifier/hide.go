@@ -14,11 +14,9 @@ func (t *Terms) request(c *protocol.Call) string {
 	return id
 }
 
-const hiddenName = "hidden "
-
 // name is the one spelling of a session's, an agent's or a tool's name. Where the name as it was sent holds a secret,
-// that could no longer be recognised in lower case: then it is a name that tells nothing, by which it is still known
-// again. Such a conversation is untrusted, and nobody knows such a tool.
+// that could no longer be recognised in lower case: then it is a mask, by which it is still known again. Such a
+// conversation is untrusted, and nobody knows such a tool.
 func (v *Verifier) name(t *Terms, sent, canonical string) string {
 	if canonical == sent {
 		return canonical
@@ -26,7 +24,7 @@ func (v *Verifier) name(t *Terms, sent, canonical string) string {
 	if shown, _ := t.Redactor.Text(sent); shown == sent {
 		return canonical
 	}
-	return hiddenName + v.o.Key.Seal("hidden-key", canonical)[:16]
+	return "[REDACTED] " + v.o.Key.Seal("hidden-key", canonical)[:16]
 }
 
 // shown is the call's params as they may be kept; worked out once.
