@@ -116,36 +116,45 @@ func Draw(
 	return g, nil
 }
 
-// collect reads the entries of a turn, if it is the id of one. Those of the same run that another gateway, or this one
-// before a restart, named are of it.
+// collect reads the entries of a turn, if it is the id of one.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, err error) {
 	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
 	if err != nil || len(id) != 2*timeLen {
 		return nil, nil
 	}
-	began, whose := time.Unix(seconds, 0), id[timeLen:]
 	for _, files := range records {
-		passed, last := 0, began
-		for raw, err := range record.Since(files, began.Add(-silence)) {
-			if err = errors.Join(err, ctx.Err()); err != nil {
-				return nil, err
-			}
-			if passed++; passed < 1000 && !bytes.Contains(raw.Text, []byte(whose+`"`)) {
-				continue // but now and then one is read, to see the time
-			}
-			l, err := raw.Line()
-			if err != nil {
-				continue
-			}
-			if passed = 0; l.At.Sub(last) > silence || len(entries) > mostEntries {
-				break
-			}
-			if len(l.Parts) > 0 && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
-				entries, last = append(entries, l.Entry), l.At
-			}
+		found, err := collectFrom(ctx, files, id, time.Unix(seconds, 0))
+		if err != nil {
+			return nil, err
 		}
+		entries = append(entries, found...)
 	}
 	return entries, nil
+}
+
+// collectFrom reads those of one record. Those of the same run that another gateway, or this one before a restart, named
+// are of the turn.
+func collectFrom(ctx context.Context, files []string, id string, last time.Time) (found []record.Entry, err error) {
+	whose, passed := id[timeLen:], 0
+	for raw, err := range record.Since(files, last.Add(-silence)) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if passed++; passed < 1000 && !bytes.Contains(raw.Text, []byte(whose+`"`)) {
+			continue // but now and then one is read, to see the time
+		}
+		l, err := raw.Line()
+		if err != nil {
+			continue
+		}
+		if passed = 0; l.At.Sub(last) > silence || len(found) > mostEntries {
+			break
+		}
+		if len(l.Parts) > 0 && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
+			found, last = append(found, l.Entry), l.At
+		}
+	}
+	return found, nil
 }
 
 // find is the id of the latest turn of a name, "" where there is none.
