@@ -411,9 +411,6 @@ func (h *event) offer() {
 
 // want takes out the calls that would be refused, as if each were asked about.
 func (h *event) want() {
-	h.part(record.Part{
-		What: record.PartAnswered, Model: h.Model, DurationMs: h.LatencyMs, Tokens: h.Usage.All(),
-	})
 	kept, gone := []jsontext.Value{}, []string(nil)
 	for i := range h.Wanted {
 		w := &h.Wanted[i]

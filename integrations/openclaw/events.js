@@ -23,8 +23,6 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 		before_prompt_build: beforePromptBuild,
 		llm_input: llmInput,
 		model_call_started: loop.modelCalled,
-		model_call_ended: loop.modelAnswered,
-		llm_output: llmOutput,
 		reply_payload_sending: replyPayloadSending,
 		after_tool_call: afterToolCall,
 		subagent_spawned: subagentSpawned,
@@ -54,16 +52,6 @@ export function createEvents({ settings, reports, runs, loop, mainAgent }) {
 		runs.offered(ctx.sessionKey, event.tools ?? []);
 		const now = cautioned(ctx);
 		if (now.some((t) => !before.some((b) => b.name === t.name))) reports.report("before_llm_call", context(ctx), { tools: now });
-	}
-
-	// llmOutput reports what the model took. OpenClaw says so once, for all calls of an attempt at a run.
-	function llmOutput(event, ctx) {
-		const runId = event.runId ?? ctx.runId;
-		const counts = ["input", "output", "cacheRead", "cacheWrite", "total"].map((k) => [k, wholeNumber(event.usage?.[k])]);
-		const tokenUsage = defined(Object.fromEntries(counts));
-		const latencyMs = loop.takeLatency(runId);
-		if (Object.keys(tokenUsage).length === 0 && latencyMs === undefined) return;
-		reports.report("after_llm_call", context(ctx, event), defined({ toolCalls: [], model: fitted(event.model), tokenUsage, latencyMs }));
 	}
 
 	function cautioned(ctx) {

@@ -21,7 +21,7 @@ export function createShared() {
 
 	let jobs = Promise.resolve(); // what is being reported of scheduled jobs
 
-	return { modelCalled, modelAnswered, iteration, takeLatency, blocked, takeBlocked, tellingJobs, jobsTold, runBegins, jobOfRun, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }), waker: createWaker() };
+	return { modelCalled, iteration, blocked, takeBlocked, tellingJobs, jobsTold, runBegins, jobOfRun, sessionEnded, endOf, greeter: createGreeter({ instance: randomUUID() }), waker: createWaker() };
 
 	function find(runId) {
 		const run = runs.get(runId) ?? { calls: 0 };
@@ -51,26 +51,10 @@ export function createShared() {
 		run.calls++;
 	}
 
-	function modelAnswered({ runId, callId, durationMs }) {
-		if (!runId || !Number.isFinite(durationMs)) return;
-		const run = find(runId);
-		if (callId !== undefined && run.lastAnswer === callId) return;
-		run.lastAnswer = callId;
-		run.latencyMs = (run.latencyMs ?? 0) + Math.max(0, Math.round(durationMs));
-	}
-
 	// iteration is the number of the run's last call of the model, from 0 on; nothing where none was heard of.
 	function iteration(runId) {
 		const calls = runs.get(runId)?.calls;
 		return calls > 0 ? calls - 1 : undefined;
-	}
-
-	// takeLatency is how long the model took since the last time it was asked for.
-	function takeLatency(runId) {
-		const run = runs.get(runId);
-		const { latencyMs } = run ?? {};
-		if (run) run.latencyMs = undefined;
-		return latencyMs;
 	}
 
 	// tellingJobs and jobsTold let one instance wait until what the other has heard of scheduled jobs is reported, but not for long.

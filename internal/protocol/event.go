@@ -58,11 +58,9 @@ type Loop struct {
 	Sources      []Source  `json:"sources" max:"256" need:"context_assembled"`
 	SystemPrompt *Text     `json:"systemPrompt"`
 	Model        string    `json:"model"`
-	LatencyMs    int64     `json:"latencyMs"`
 	Wanted       []Wanted  `json:"toolCalls" max:"256" need:"after_llm_call"` // the calls that the model wants to make
 	Tools        []Offered `json:"tools" need:"before_llm_call"`              // those that the model is offered
 	Messages     anything  `json:"messages"`
-	Usage        Usage     `json:"tokenUsage"`
 }
 
 // Source is one thing that the model's context was made of.
@@ -133,24 +131,6 @@ func (w *Wanted) read(r *reader) error {
 	}
 	w.Sent = jsontext.Value(r.text[start:r.at]).Clone()
 	return nil
-}
-
-// Usage is what a call of the model took, in tokens, as far as the runtime says.
-type Usage struct {
-	Input      int `json:"input"`
-	Output     int `json:"output"`
-	CacheRead  int `json:"cacheRead"`
-	CacheWrite int `json:"cacheWrite"`
-	Total      int `json:"total"`
-}
-
-// All is what the runtime says that it took in all, or the sum.
-func (u *Usage) All() int64 {
-	sum := int64(u.Input) + int64(u.Output)
-	if u.Total == 0 {
-		sum += int64(u.CacheRead) + int64(u.CacheWrite)
-	}
-	return max(int64(u.Total), sum)
 }
 
 // Returned is what a tool returned.

@@ -66,7 +66,6 @@ type Metadata struct {
 	Model      string `json:"model,omitzero"`
 	Size       int64  `json:"size,omitzero"`
 	DurationMs int64  `json:"durationMs,omitzero"`
-	Tokens     int64  `json:"tokens,omitzero"` // that a call of the model took
 	Error      bool   `json:"error,omitzero"`
 }
 
@@ -83,7 +82,6 @@ type Summary struct {
 	ExternalSources []string    `json:"externalSources"`
 	ToolsBlocked    []string    `json:"toolsBlocked"`
 	IterationCount  int         `json:"iterationCount"`
-	Tokens          int64       `json:"tokens,omitzero"` // that its calls of the model took, as far as the runtime says
 }
 
 // Build draws the turn that these entries are of.
@@ -136,11 +134,6 @@ func (b *builder) add(e *record.Entry, p *record.Part) {
 	case record.PartAsked:
 		b.catchUp(level(e.Level))
 		b.ask(Node{Iteration: p.Iteration, ContentHash: p.Hash, Metadata: Metadata{Model: p.Model}})
-	case record.PartAnswered: // a runtime may tell of several calls of the model at once: the last then has it all
-		if b.Summary.Tokens += p.Tokens; b.llm >= 0 {
-			m := &b.Nodes[b.llm].Metadata
-			m.Model, m.DurationMs, m.Tokens = cmp.Or(m.Model, p.Model), m.DurationMs+p.DurationMs, m.Tokens+p.Tokens
-		}
 	case record.PartWanted:
 		b.call(e, p, false)
 	case record.PartReturned:

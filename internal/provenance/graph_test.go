@@ -118,7 +118,7 @@ func TestTurnsAreDrawn(t *testing.T) {
 					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner"}, {Kind: "user_message", Trust: "owner"},
 				}}),
 				event("owner", asked),
-				event("owner", record.Part{What: record.PartAnswered, Model: "m", Tokens: 7},
+				event("owner",
 					record.Part{What: record.PartWanted, Tool: "exec", Reason: "restrict", Tainted: true}),
 				event("owner", record.Part{What: record.PartBlocked, Reason: "too many"}),
 				event("owner", record.Part{What: record.PartSaid, Hash: "sha256:0"}, ended),
@@ -163,7 +163,7 @@ func TestAnyEntriesMakeASoundGraph(t *testing.T) {
 		part := rapid.Custom(func(t *rapid.T) record.Part {
 			p := record.Part{
 				What: rapid.SampledFrom([]string{
-					"", record.PartContext, record.PartAsked, record.PartAnswered, record.PartWanted,
+					"", record.PartContext, record.PartAsked, record.PartWanted,
 					record.PartReturned,
 					record.PartBlocked,
 					record.PartSaid, record.PartEnded, "unknown",

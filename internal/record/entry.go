@@ -129,7 +129,6 @@ type Part struct {
 	Model      string   `json:"model,omitzero"`
 	Hash       string   `json:"hash,omitzero"`
 	Size       int64    `json:"size,omitzero"`
-	Tokens     int64    `json:"tokens,omitzero"`
 	DurationMs int64    `json:"durationMs,omitzero"`
 	Failed     bool     `json:"failed,omitzero"` // of a result: the runtime says that it was an error
 	Sources    []Source `json:"sources,omitzero,omitempty"`
@@ -139,7 +138,6 @@ type Part struct {
 const (
 	PartContext  = "context"  // the context was made, of Sources
 	PartAsked    = "asked"    // the model was called
-	PartAnswered = "answered" // and has answered: what that took
 	PartWanted   = "wanted"   // the model wanted a call that was taken out
 	PartReturned = "returned" // a tool gave its result
 	PartBlocked  = "blocked"  // the turn was blocked
