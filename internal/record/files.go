@@ -134,24 +134,24 @@ var (
 
 const blockSize = 64 << 10
 
-// block gives the lines that begin in a block of a file.
-func block(path string, n int64) (all []Raw, err error) {
+// block gives the lines that begin in a block of a file, and where it stopped to read.
+func block(path string, n int64) (all []Raw, at int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer f.Close()             //nolint:errcheck // it was only read
-	at := max(0, n*blockSize-1) // in the last line that is not of it
+	defer f.Close()            //nolint:errcheck // it was only read
+	at = max(0, n*blockSize-1) // in the last line that is not of it
 	r := bufio.NewReader(io.NewSectionReader(f, at, blockSize+MaxLine+2))
 	for at < (n+1)*blockSize {
 		text, err := r.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return all, err
+			return all, at, err
 		}
 		line := Raw{file: path, at: at}
 		switch {
 		case len(text) == 0:
-			return all, nil
+			return all, at, nil
 		case len(text) > MaxLine:
 			line.bad = errLong
 		case err != nil:
@@ -164,7 +164,7 @@ func block(path string, n int64) (all []Raw, err error) {
 		}
 		at += int64(len(text))
 	}
-	return all, nil
+	return all, at, nil
 }
 
 // lines gives the lines of a file from a block on; or, backward, from the last line to the first.
@@ -173,11 +173,13 @@ func lines(path string, from int64, backward bool) iter.Seq2[Raw, error] {
 		info, err := os.Stat(path)
 		for i := from; err == nil && i <= info.Size()/blockSize; i++ {
 			var all []Raw
-			if !backward {
-				all, err = block(path, i)
-			} else {
-				all, err = block(path, info.Size()/blockSize-i)
+			var end int64
+			if backward {
+				all, _, err = block(path, info.Size()/blockSize-i)
 				slices.Reverse(all)
+			} else {
+				all, end, err = block(path, i)
+				i = max(i, end/blockSize-1) // past a long line
 			}
 			for _, l := range all {
 				if !yield(l, nil) {
