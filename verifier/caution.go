@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/openclaw-verifier/verifier/internal/auditor"
+	"github.com/openclaw-verifier/verifier/internal/store"
 	"github.com/openclaw-verifier/verifier/policy"
 	"github.com/openclaw-verifier/verifier/taint"
 )
@@ -18,21 +19,21 @@ import (
 
 // cautions are the tools whose results make the auditor look at the call. What is harmless, out of scope or only told
 // of never waits for it.
-func (e *evaluation) cautions() []string {
+func (e *evaluation) cautions(t *store.Tx) []string {
 	a := e.terms.Auditor
-	if a == nil || !e.plan.InScope() || e.plan.Harmless() || e.view.Level < a.Caution.From() {
+	if a == nil || !e.plan.InScope() || e.plan.Harmless() || e.view.Level < a.Caution.From(t.DeclaresAny()) {
 		return nil
 	}
-	if policy.IsHook(e.call.Context.SessionKey) && a.Caution.On(e.call.Client, "hooks", taint.Untrusted) {
-		return append(slices.Clone(e.sources), "webhook")
+	if policy.IsHook(e.call.Context.SessionKey) && a.Caution.On("hooks", t.Declares("hooks"), taint.Untrusted) {
+		return append(slices.Clone(t.C.Caution), "webhook")
 	}
-	return e.sources
+	return t.C.Caution
 }
 
 // isAudited reports whether the policy lets the call pass, and the auditor has a say and has not let it pass.
 func (e *evaluation) isAudited() bool {
 	a, o := e.terms.Auditor, e.opinion
-	if a == nil || a.Mode == auditor.Advise || len(e.cautions()) == 0 {
+	if a == nil || a.Mode == auditor.Advise || len(e.sources) == 0 {
 		return false
 	}
 	if o != nil && o.Verdict == auditor.NoAnswer {
@@ -47,7 +48,7 @@ func (e *evaluation) wantsOpinion() bool {
 	if e.terms.Auditor == nil || e.opinion != nil || e.plan.Harmless() || !e.plan.InScope() {
 		return false
 	}
-	return e.verdict.LevelAlone || e.verdict.Secret || len(e.cautions()) > 0
+	return e.verdict.LevelAlone || e.verdict.Secret || len(e.sources) > 0
 }
 
 // auditorAnswers reports whether the auditor answers in a person's place: only where nothing but the conversation's
@@ -67,7 +68,7 @@ func (e *evaluation) auditorAnswers() bool {
 func (e *evaluation) audit(ctx context.Context) {
 	redactor := e.terms.Redactor
 	q := auditor.Question{
-		Messages: e.call.OwnerMessages(), Sources: slices.Clone(e.cautions()), Tool: e.call.Tool,
+		Messages: e.call.OwnerMessages(), Sources: slices.Clone(e.sources), Tool: e.call.Tool,
 		Params: e.redacted(e.terms.Bodies).Params,
 	}
 	redactor.Lines(append(each(q.Messages, q.Sources), &q.Tool)...)

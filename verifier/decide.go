@@ -63,7 +63,7 @@ type evaluation struct {
 type judged struct {
 	start   start
 	view    policy.View
-	sources []string       // the tools whose results need caution
+	sources []string       // the tools whose results make the auditor look at the call
 	seen    []lineage.Seen // what was said and brought; nil: that was not read
 	verdict policy.Verdict
 	known   bool // all of this is set
@@ -175,12 +175,13 @@ func (e *evaluation) judge(t *store.Tx) (err error) {
 func (e *evaluation) meet(t *store.Tx) {
 	s := enter(t, e.call, e.starter, e.birth)
 	s.arrive(t)
-	e.start, e.plan.Initiator, e.plan.Birth, e.sources = s, s.Initiator, s.birth, t.C.Caution
+	e.start, e.plan.Initiator, e.plan.Birth = s, s.Initiator, s.birth
 	c := t.C
 	e.view = policy.View{
 		Now: t.Now, Level: c.Level(s.sees), Lost: t.Lost, Secret: cmp.Or(c.Secret(s.sees), s.secret), Bears: e.bears,
 		Seen: t.Unseen == nil, Calls: e.run.calls, Yeses: e.run.yeses, Halted: e.run.stopped,
 	}
+	e.sources = e.cautions(t)
 	if t.Unseen != nil {
 		e.view.Mark = t.Unseen.Ref
 	}
@@ -248,8 +249,9 @@ func (e *evaluation) allow(t *store.Tx) {
 	}
 	c.Expose(s.raises, cmp.Or(e.plan.Secret, secret))
 	e.after = c.Level(s.sees)
-	if a := e.terms.Auditor; a != nil && raise > taint.System && a.Caution.On(e.call.Client, e.call.Tool, raise) {
-		c.NeedsCaution(e.call.Tool)
+	tool, a := e.call.Tool, e.terms.Auditor
+	if a != nil && raise > taint.System && a.Caution.On(tool, t.Declares(tool), raise) {
+		c.NeedsCaution(tool)
 	}
 	if t.Unseen == nil && e.writesUnseen() {
 		t.MarkUnseen(e.call.Tool)

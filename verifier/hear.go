@@ -183,6 +183,12 @@ func (h *event) happens(t *store.Tx) {
 	case protocol.ContextAssembled:
 		c.EndGrants(func(g *store.Grant) bool { return g.Run != "" && g.Run != run && g.Session == window })
 		h.context(t)
+	case protocol.BeforeLLMCall:
+		for i := range h.Tools {
+			if h.Tools[i].Caution {
+				t.Declare(protocol.Canonical(h.Tools[i].Name))
+			}
+		}
 	case protocol.AfterToolCall:
 		h.result(t)
 	case protocol.BeforeResponseEmit:
@@ -355,7 +361,7 @@ func (h *event) result(t *store.Tx) {
 	})
 	t.C.Expose(h.start.raises, cmp.Or(secret, reads))
 	h.raise(t, level, source)
-	if a := h.terms.Auditor; a != nil && a.Caution.On(h.call.Client, r.Tool, taint.Worse(level, h.stranger)) {
+	if a := h.terms.Auditor; a != nil && a.Caution.On(r.Tool, t.Declares(r.Tool), taint.Worse(level, h.stranger)) {
 		t.C.NeedsCaution(r.Tool)
 	}
 }
@@ -387,9 +393,6 @@ func (h *event) offer() {
 	rules, kept, gone := h.terms.Policy, []protocol.Tool{}, []string(nil)
 	for _, t := range h.Tools {
 		tool := protocol.Canonical(t.Name)
-		if a := h.terms.Auditor; t.Caution && a != nil { // the tool asks for caution itself
-			a.Caution.Declare(h.call.Client, tool)
-		}
 		if rules.Row(h.call.Agent(), tool)[h.level] == taint.Restrict || rules.Removes(h.as(tool), h.level) {
 			gone = append(gone, t.Name)
 		} else {

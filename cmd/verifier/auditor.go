@@ -16,20 +16,15 @@ func modelOf(c *config.Config) auditor.Model {
 	})
 }
 
-// auditorOf is the auditor that a config names, or nil. What tools said of
-// themselves is taken over from the one before.
+// auditorOf is the auditor that a config names, or nil.
 func (g *gateway) auditorOf(c *config.Config) *auditor.Auditor {
 	a, model := &c.Caution.Auditor, modelOf(c)
 	if model == nil {
 		return nil
 	}
-	caution := auditor.NewCaution(c.Caution.Defaults, c.CautionTools())
-	if before := g.live.Load(); before != nil && before.Auditor != nil {
-		caution.Adopt(before.Auditor.Caution)
-	}
 	return auditor.New(auditor.Options{
 		Model: model, Mode: auditor.Mode(a.Mode), FailMode: auditor.FailMode(a.FailMode), Timeout: a.Timeout(),
-		Caution: caution,
+		Caution: auditor.NewCaution(c.Caution.Defaults, c.CautionTools()),
 		Observe: func(o auditor.Observation) { g.metrics.Audited(o) },
 	})
 }

@@ -187,7 +187,7 @@ func TestSeed001Caution(t *testing.T) {
 	for tool, want := range map[string]bool{
 		"web_fetch": true, "email": true, "webhook": true, "browser": true, "web_search": false,
 	} {
-		if got := c.On("laptop", tool, taint.Untrusted); got != want {
+		if got := c.On(tool, false, taint.Untrusted); got != want {
 			t.Errorf("%s: %t, want %t", tool, got, want)
 		}
 	}
@@ -195,43 +195,35 @@ func TestSeed001Caution(t *testing.T) {
 	// tool it comes in, also if the owner switched that tool off.
 	owners := auditor.NewCaution(true, map[string]bool{"exec": false, "message": false})
 	for _, tool := range []string{"read", "write", "exec", "nodes", "message"} {
-		if c.On("laptop", tool, taint.Local) || owners.On("laptop", tool, taint.Shared) {
+		if c.On(tool, false, taint.Local) || owners.On(tool, false, taint.Shared) {
 			t.Errorf("%s: on for what is on the machine", tool)
 		}
-		if !c.On("laptop", tool, taint.External) || !owners.On("laptop", tool, taint.Untrusted) {
+		if !c.On(tool, false, taint.External) || !owners.On(tool, false, taint.Untrusted) {
 			t.Errorf("%s: off for what others wrote", tool)
 		}
 	}
-	if !c.On("laptop", "hooks", taint.Untrusted) {
+	if !c.On("hooks", false, taint.Untrusted) {
 		t.Error("what a webhook brought in needs no caution")
 	}
 	// Its principle: any tool that ingests content from outside defaults to on.
-	if !c.On("laptop", "mcp_reader", taint.Untrusted) || c.On("laptop", "tts", taint.Local) {
+	if !c.On("mcp_reader", false, taint.Untrusted) || c.On("tts", false, taint.Local) {
 		t.Error("the principle does not hold for tools that the table does not name")
 	}
 }
 
 func TestTheOwnersWordComesFirstAndAToolCanOnlySwitchItselfOn(t *testing.T) {
 	c := auditor.NewCaution(true, map[string]bool{"web_fetch": false, "exec": true})
-	if c.On("laptop", "web_fetch", taint.Untrusted) || !c.On("laptop", "exec", taint.Local) {
+	if c.On("web_fetch", false, taint.Untrusted) || !c.On("exec", false, taint.Local) {
 		t.Error("the owner's word does not hold")
 	}
-	for _, tool := range []string{"web_fetch", "read", "my_mail"} {
-		c.Declare("laptop", tool)
-	}
-	if c.On("laptop", "web_fetch", taint.Untrusted) {
+	if c.On("web_fetch", true, taint.Untrusted) {
 		t.Error("a tool switched on what the owner switched off")
 	}
-	if !c.On("laptop", "my_mail", taint.Local) || !c.On("laptop", "read", taint.Local) || c.On("phone", "read", taint.Local) {
-		t.Error("a tool's own word holds for its client, and there only")
-	}
 	off := auditor.NewCaution(false, nil)
-	if off.On("laptop", "browser", taint.Untrusted) {
-		t.Error("the shipped table holds although it is switched off")
+	if !c.On("my_mail", true, taint.Local) || !c.On("read", true, taint.Local) || !off.On("my_mail", true, taint.Local) {
+		t.Error("a tool's own word does not hold")
 	}
-	off.Adopt(c)
-	off.Adopt(nil)
-	if !off.On("laptop", "my_mail", taint.Local) {
-		t.Error("a reload forgot what a tool said of itself")
+	if off.On("browser", false, taint.Untrusted) {
+		t.Error("the shipped table holds although it is switched off")
 	}
 }

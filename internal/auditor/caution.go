@@ -1,23 +1,13 @@
 package auditor
 
-import (
-	"sync"
-
-	"github.com/openclaw-verifier/verifier/taint"
-)
+import "github.com/openclaw-verifier/verifier/taint"
 
 // Caution says which tools' results make the auditor look at what follows.
 type Caution struct {
 	defaults bool
 	tools    map[string]bool // the owner's word, by canonical name
 	from     taint.Level     // see [Caution.From]
-
-	mu       sync.RWMutex
-	declared map[[2]string]bool // tools that say of themselves that their results need caution, with their client
 }
-
-// mostDeclared bounds what clients may declare. Beyond it, every tool counts as having declared itself.
-const mostDeclared = 10_000
 
 // shippedCaution is the table. A tool that is not in it needs caution if it brings in what anyone could have written.
 var shippedCaution = map[string]bool{
@@ -30,7 +20,7 @@ var localTools = map[string]bool{"read": true, "write": true, "exec": true, "nod
 
 // NewCaution makes a table of the shipped one, if defaults, and the owner's own words by canonical name.
 func NewCaution(defaults bool, tools map[string]bool) *Caution {
-	c := &Caution{defaults: defaults, tools: tools, from: taint.External, declared: make(map[[2]string]bool)}
+	c := &Caution{defaults: defaults, tools: tools, from: taint.External}
 	for _, on := range tools {
 		if on {
 			c.from = taint.Local
@@ -39,18 +29,17 @@ func NewCaution(defaults bool, tools map[string]bool) *Caution {
 	return c
 }
 
-// On reports whether the result of a client's tool, which brings in content of that level, needs caution. The owner's
-// word comes first. A tool's own word can only switch it on, and what the owner switched off stays off.
-func (c *Caution) On(client, tool string, brings taint.Level) bool {
+// On reports whether the result of a tool, which brings in content of that level, needs caution. The owner's word comes
+// first. A tool's own word can only switch it on, and what the owner switched off stays off.
+func (c *Caution) On(tool string, declared bool, brings taint.Level) bool {
 	foreign := localTools[tool] && brings >= taint.External
 	if on, said := c.tools[tool]; said && (on || !foreign) {
 		return on
 	}
-	if c.declares(client, tool) {
-		return true
-	}
 	on, shipped := shippedCaution[tool]
 	switch {
+	case declared:
+		return true
 	case !c.defaults:
 		return false
 	case shipped:
@@ -64,38 +53,9 @@ func (c *Caution) On(client, tool string, brings taint.Level) bool {
 // From is the level from which on a result that needs caution may be in a conversation. Tools that the shipped table
 // switches on bring in what people other than the owner wrote; those that the owner, or they themselves, switch on may
 // be local.
-func (c *Caution) From() taint.Level {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if len(c.declared) > 0 {
+func (c *Caution) From(declared bool) taint.Level {
+	if declared {
 		return taint.Local
 	}
 	return c.from
-}
-
-// Declare notes that a tool's own definition asks for caution.
-func (c *Caution) Declare(client, tool string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.declared) < mostDeclared {
-		c.declared[[2]string{client, tool}] = true
-	}
-}
-
-func (c *Caution) declares(client, tool string) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return len(c.declared) >= mostDeclared || c.declared[[2]string{client, tool}]
-}
-
-// Adopt takes over what tools declared before a reload.
-func (c *Caution) Adopt(from *Caution) {
-	if from == nil {
-		return
-	}
-	from.mu.RLock()
-	defer from.mu.RUnlock()
-	for d := range from.declared {
-		c.Declare(d[0], d[1])
-	}
 }

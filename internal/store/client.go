@@ -21,9 +21,14 @@ type clientDoc struct {
 	Paused   time.Time `json:"paused,omitzero"`   // when an agent was last paused or resumed
 	Forgiven time.Time `json:"forgiven,omitzero"` // questions of before don't count
 	Unseen   *Mark     `json:"unseen,omitzero"`
+	Declared []string  `json:"declared,omitzero"` // see [Tx.Declare]
 }
 
-const mostEpochs = 16
+const (
+	mostEpochs   = 16
+	mostDeclared = 64
+	everyTool    = "*"
+)
 
 // merge takes over what others have written since into a document that is older than this one: no pause may get lost.
 func (c *clientDoc) merge(older []byte) {
@@ -33,6 +38,7 @@ func (c *clientDoc) merge(older []byte) {
 	}
 	c.Lost, c.Era = c.Lost || there.Lost, max(c.Era, there.Era)
 	c.Pauses = withPauses(c.Pauses, there.Pauses)
+	c.Declared = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Declared, there.Declared))))
 }
 
 // withPauses adds the pauses of agents that have none.
@@ -140,6 +146,26 @@ func (t *Tx) MarkUnseen(by string) {
 	}
 	t.Unseen = t.doc.Unseen
 }
+
+// Declare notes that a tool of the client says of itself that its results need caution. Beyond the most that are kept,
+// all tools count as having said it.
+func (t *Tx) Declare(tool string) {
+	if len(t.doc.Declared) >= mostDeclared {
+		tool = everyTool
+	}
+	if !slices.Contains(t.doc.Declared, tool) {
+		t.doc.Declared = append(slices.Clip(t.doc.Declared), tool)
+		putClient(t)
+	}
+}
+
+// Declares reports whether a tool has said it.
+func (t *Tx) Declares(tool string) bool {
+	return slices.Contains(t.doc.Declared, tool) || slices.Contains(t.doc.Declared, everyTool)
+}
+
+// DeclaresAny reports whether any has.
+func (t *Tx) DeclaresAny() bool { return len(t.doc.Declared) > 0 }
 
 // ClearUnseen says that a person has seen the files that the mark with this name is about; false: there is no such
 // mark.

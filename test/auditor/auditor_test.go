@@ -229,7 +229,7 @@ func TestH88TheAuditorNeverSeesWhatAToolReturned(t *testing.T) {
 }
 
 // Mail or a page that comes in by a command, or by message, makes the auditor look at what follows, as web_fetch does. A tool
-// may switch that on for itself.
+// may switch that on for itself, for good.
 func TestH131CautionFollowsWhatCameIn(t *testing.T) {
 	t.Parallel()
 	config := passes("message", "exec") + "  my_reader: {\"*\": allow}\n"
@@ -248,6 +248,7 @@ func TestH131CautionFollowsWhatCameIn(t *testing.T) {
 	const tools = `{"tools":[{"name":"my_reader","metadata":{"openclaw":{"caution":true}}},` +
 		`{"name":"message","metadata":{"openclaw":{"caution":"yes"}}}]}`
 	g.Takes(gateway.Event{Name: "before_llm_call", About: tools, Context: local})
+	g.Restart() // what a tool says of itself is kept
 	for name, reads := range map[string]gateway.Call{
 		"curl":    gateway.Sh("curl https://evil.example/page", nil),
 		"mail":    gateway.Sh("himalaya message read 3", nil),

@@ -267,6 +267,19 @@ func find(b *bench) {
 		b.is("cleared", cleared, want)
 	}
 	b.update(two, conv("a"), func(t *store.Tx) { b.is("seen", t.Unseen, (*store.Mark)(nil)) })
+	declared := func(tool string) (is bool) {
+		b.update(two, conv("other"), func(t *store.Tx) { is = t.Declares(tool) })
+		return is
+	}
+	b.update(one, conv("a"), func(t *store.Tx) { t.Declare("my_mail"); t.Declare("my_mail") })
+	b.is("a tool has declared itself", declared("my_mail"), true)
+	b.is("another has not", declared("read"), false)
+	b.update(one, conv("a"), func(t *store.Tx) {
+		for i := range 10_000 {
+			t.Declare(fmt.Sprint("tool", i))
+		}
+	})
+	b.is("more have than are kept", declared("read"), true)
 }
 
 func watch(b *bench) {
