@@ -227,13 +227,13 @@ func isSettings(name string) bool {
 }
 
 // isSettingsWord reports whether a word of a command names such a place; OpenClaw's workspace and media are none.
-func (g *ground) isSettingsWord(word string) bool {
-	for part := range strings.SplitSeq(word, "/") {
-		if !settingsInCommand[strings.ToLower(part)] {
-			continue
-		}
-		p := g.place(word)
-		if part != ".openclaw" || !p.home || !p.inside && !isBelowAny(p.rest, noSecrets) {
+func (p *place) isSettingsWord() bool {
+	if !settingsInCommand.mayBeIn(strings.ToLower(p.name)) {
+		return false
+	}
+	isNone := p.home && (p.inside || isBelowAny(p.rest, noSecrets))
+	for part := range strings.SplitSeq(p.name, "/") {
+		if settingsInCommand.match(strings.ToLower(part)) && (part != ".openclaw" || !isNone) {
 			return true
 		}
 	}

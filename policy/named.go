@@ -130,7 +130,7 @@ func (n *named) words(line *command.Line, g *ground) (leading []string) {
 			n.secret = SourceLabel(word, "")
 		}
 		n.others = n.others || isFile && at.fromOthers()
-		n.settings = n.settings || g.isSettingsWord(word)
+		n.settings = n.settings || at.isSettingsWord()
 		if leadsOut(word) && at.isOutside() {
 			leading = append(leading, word)
 		}
@@ -141,7 +141,8 @@ func (n *named) words(line *command.Line, g *ground) (leading []string) {
 	for _, dir := range g.inside {
 		start = strings.TrimPrefix(start, dir)
 	}
-	n.settings = n.settings || g.isSettingsWord(start)
+	at = g.place(start)
+	n.settings = n.settings || at.isSettingsWord()
 	return leading
 }
 

@@ -236,12 +236,14 @@ func (p *place) isSecret() bool {
 	case !secretNames.mayBeIn(clean):
 		return false
 	}
-	above := ""
+	above, end := -1, -1 // where the part above begins, and where this one ends
 	for part := range strings.SplitSeq(clean, "/") {
-		if secretNames.match(part) && !noSecretNames.match(part) || secretNames.match(above+"/"+part) {
+		start := end + 1
+		end = start + len(part)
+		if secretNames.match(part) && !noSecretNames.match(part) || above >= 0 && secretNames.match(clean[above:end]) {
 			return true
 		}
-		above = part
+		above = start
 	}
 	return false
 }
@@ -271,7 +273,7 @@ func (p *place) fromOthers() bool {
 	if at := strings.LastIndexByte(p.lower, '.'); at > 0 && othersWrote.match(p.lower[at-1:]) {
 		return true
 	}
-	above := func(dir string) bool { return below(p.rest, dir) }
-	return !p.inside && (p.home && slices.ContainsFunc(lists["others wrote"], above) ||
+	above := func(dir pattern) bool { return below(p.rest, dir.text) }
+	return !p.inside && (p.home && slices.ContainsFunc(othersWrote, above) ||
 		below(p.lower, "/var/mail") || below(p.lower, "/var/spool/mail"))
 }

@@ -204,7 +204,7 @@ var (
 	addressParams     = setOf("address params")
 	topDirectories    = setOf("top directories")
 	settingsPaths     = setOf("settings")
-	settingsInCommand = setOf("settings in commands")
+	settingsInCommand = patternsOf("settings in commands")
 	runsLater         = setOf("runs later")
 	othersWrote       = patternsOf("others wrote")
 	secretNames       = patternsOf("secret names")
