@@ -103,14 +103,14 @@ func (pl *Plan) origin(level taint.Level, v *View) string {
 	if v.Lost {
 		return "The store has lost what it knew, so the conversation counts as " + level.String() + "."
 	}
-	text := "The conversation is " + level.String()
+	is := level.String()
 	if level <= taint.Owner {
-		text = "The conversation is the " + level.String() + "'s"
+		is = "the " + is + "'s"
 	}
 	if what, _ := pl.came(level, v); what != "" {
-		text += ": " + strings.ToLower(what[:1]) + what[1:]
+		is += ": " + strings.ToLower(what[:1]) + what[1:]
 	}
-	return text + "."
+	return "The conversation is " + is + "."
 }
 
 // allowKnown lets a command pass that only waits because of the level, and that is known: see [Plan.knownEffect]. It

@@ -41,11 +41,11 @@ func (pl *Plan) Reasons(v *Verdict, view *View, strangers []string) (out []strin
 			continue
 		case what == "", view.Lost, s.Text == unknownText:
 		case level:
-			s.Text = what + "."
+			s.Text = sentence(what) + "."
 		case s.Rule == rogueAction && clause:
-			s.Text = what + ", and the agent now wants to act."
+			s.Text = sentence(what) + ", and the agent now wants to act."
 		case s.Rule == rogueAction:
-			s.Text = what + " and now wants to act."
+			s.Text = sentence(what) + " and now wants to act."
 		}
 		if len(out) < 2 && !slices.Contains(out, s.Text) {
 			out = append(out, s.Text)
@@ -54,7 +54,7 @@ func (pl *Plan) Reasons(v *Verdict, view *View, strangers []string) (out []strin
 	return out
 }
 
-// came says what made the level what it is: "At 14:02 the agent fetched example.com". It may be a clause about who
+// came says what made the level what it is: "at 14:02 the agent fetched example.com". It may be a clause about who
 // started the run, and is empty where that is not known.
 func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 	label, when := "", ""
@@ -65,14 +65,16 @@ func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 		label = pl.Initiator.Why
 	}
 	tool, place, _ := strings.Cut(label, " ")
-	f, did := cmp.Or(shipped[tool], &unknownTool), "used "+label
 	switch {
 	case label == "":
 		return "", false
 	case label == pl.Initiator.Why || slices.Contains(strings.Fields("the The someone this"), tool): // who started it
-		return sentence(when + label), true
+		return when + label, true
 	case tool == "a":
-		return sentence(when + label + " came in"), true
+		return when + label + " came in", true
+	}
+	f, did := cmp.Or(shipped[tool], &unknownTool), "used "+label
+	switch {
 	case f.runs && place != "":
 		did = "ran a command that read " + place
 	case f.runs && level >= external:
@@ -86,7 +88,7 @@ func (pl *Plan) came(level taint.Level, view *View) (what string, clause bool) {
 	case place != "" && f.reads:
 		did = "read " + place
 	}
-	return sentence(when + "the agent " + did), false
+	return when + "the agent " + did, false
 }
 
 // when begins a sentence with the time, as the owner's clock shows it.
