@@ -228,14 +228,9 @@ func isSettings(name string) bool {
 
 // isSettingsWord reports whether a word of a command names such a place; OpenClaw's workspace and media are none.
 func (p *place) isSettingsWord() bool {
-	if !settingsInCommand.mayBeIn(strings.ToLower(p.name)) {
-		return false
+	isSettings := func(part string) bool {
+		return settingsInCommand.match(strings.ToLower(part)) &&
+			(part != ".openclaw" || !p.home || !p.inside && !isBelowAny(p.rest, noSecrets))
 	}
-	isNone := p.home && (p.inside || isBelowAny(p.rest, noSecrets))
-	for part := range strings.SplitSeq(p.name, "/") {
-		if settingsInCommand.match(strings.ToLower(part)) && (part != ".openclaw" || !isNone) {
-			return true
-		}
-	}
-	return false
+	return settingsInCommand.mayBeIn(strings.ToLower(p.name)) && slices.ContainsFunc(strings.Split(p.name, "/"), isSettings)
 }

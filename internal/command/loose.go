@@ -56,9 +56,6 @@ func isOption(w string) bool {
 // word keeps a word and its parts: those of -f=x, HEAD:x and 'open("x")', and x of -fx.
 func (r *reader) word(w string) {
 	r.Words = append(r.Words, w)
-	if !strings.ContainsFunc(w, endsPart) && !strings.HasPrefix(w, "-") {
-		return
-	}
 	for part := range strings.FieldsFuncSeq(w, endsPart) {
 		if part != w {
 			r.Words = append(r.Words, part)
