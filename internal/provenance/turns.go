@@ -118,12 +118,9 @@ func Draw(
 
 // collect reads the entries of a turn, if it is the id of one.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, err error) {
-	seconds, err := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
-	if err != nil || len(id) != 2*timeLen {
-		return nil, nil
-	}
-	for _, files := range records {
-		found, err := collectFrom(ctx, files, id, time.Unix(seconds, 0))
+	seconds, notOne := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
+	for i := 0; i < len(records) && notOne == nil && len(id) == 2*timeLen; i++ {
+		found, err := collectFrom(ctx, records[i], id, time.Unix(seconds, 0))
 		if err != nil {
 			return nil, err
 		}
