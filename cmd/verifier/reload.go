@@ -168,7 +168,8 @@ func parts(c *config.Config) (inForce, restart map[string]any) {
 	inForce = map[string]any{
 		"ownerToken": c.OwnerToken.Reveal(), "webhook.secrets": reveal(c), "webhook.bearer": c.Webhook.Bearer.Reveal(),
 		"policy": c.Policy, "redact": c.Redact, "caution": c.Caution, "approvers": c.People(), "approverTokens": tokens(c),
-		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params, "audit.rotation": [2]int{c.Audit.RotateMB, c.Audit.Keep}, "log.level": c.Log.Level,
+		"approval": c.Approval, "approvalTtlSeconds": c.ApprovalTTLSeconds, "audit.params": c.Audit.Params,
+		"audit.rotation": [2]int{c.Audit.RotateMB, c.Audit.Keep}, "log.level": c.Log.Level,
 		"notify.push.allow": c.Notify.Push.Allow, "trustedProxies": c.TrustedProxies, "webhook.relayApprovals": c.Webhook.RelayApprovals,
 		"webhook.tolerance": c.Webhook.Tolerance, "webhook.hold": c.Webhook.Hold, "webhook.maxHold": c.Webhook.MaxHold,
 	}

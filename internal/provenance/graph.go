@@ -84,10 +84,8 @@ type Summary struct {
 	IterationCount  int         `json:"iterationCount"`
 }
 
-// Build draws the turn that these entries are of.
+// Build draws the turn that these entries are of, in their order.
 func Build(turn string, entries []record.Entry) *Graph {
-	entries = slices.Clone(entries) // the caller's stay in their order
-	slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
 	g := &Graph{
 		TurnID: turn, Nodes: []Node{}, Edges: []Edge{}, Calls: true,
 		Summary: Summary{ExternalSources: []string{}, ToolsBlocked: []string{}},

@@ -115,7 +115,8 @@ func TestTurnsAreDrawn(t *testing.T) {
 		"all that a runtime tells": {
 			[]record.Entry{
 				event("owner", record.Part{What: record.PartContext, Sources: []record.Source{
-					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner"}, {Kind: "user_message", Trust: "owner"},
+					{Kind: "system_prompt", Trust: "system"}, {Kind: "compacted_history", Trust: "owner"},
+					{Kind: "user_message", Trust: "owner"},
 				}}),
 				event("owner", asked),
 				event("owner",

@@ -116,24 +116,38 @@ func Draw(
 	return g, nil
 }
 
-// collect reads the entries of a turn, if it is the id of one.
+// collect reads the entries of a turn, if it is the id of one. Another gateway may have met the run long before or
+// after: it looks again until what is around the turn's entries is known of each record.
 func collect(ctx context.Context, records [][]string, id string) (entries []record.Entry, err error) {
 	seconds, notOne := strconv.ParseInt(id[:min(len(id), timeLen)], 16, 64)
-	for i := 0; i < len(records) && notOne == nil && len(id) == 2*timeLen; i++ {
-		found, err := collectFrom(ctx, records[i], id, time.Unix(seconds, 0))
-		if err != nil {
-			return nil, err
+	from := time.Unix(seconds, 0)
+	for to := from; notOne == nil && len(id) == 2*timeLen; {
+		entries = nil
+		for _, files := range records {
+			found, err := collectFrom(ctx, files, id, from, to)
+			if err != nil {
+				return nil, err
+			}
+			entries = append(entries, found...)
 		}
-		entries = append(entries, found...)
+		if len(entries) == 0 {
+			break
+		}
+		slices.SortStableFunc(entries, func(a, b record.Entry) int { return a.At.Compare(b.At) })
+		first, last := entries[0].At, entries[len(entries)-1].At
+		if !first.Before(from) && (!last.After(to) || len(records) == 1) {
+			break
+		}
+		from, to = first, last
 	}
 	return entries, nil
 }
 
-// collectFrom reads those of one record. Those of the same run that another gateway, or this one before a restart, named
-// are of the turn.
-func collectFrom(ctx context.Context, files []string, id string, last time.Time) (found []record.Entry, err error) {
+// collectFrom reads those of one record. What another gateway, or this one before a restart, named for the same run is
+// of the turn.
+func collectFrom(ctx context.Context, files []string, id string, from, to time.Time) (found []record.Entry, err error) {
 	whose, passed := id[timeLen:], 0
-	for raw, err := range record.Since(files, last.Add(-silence)) {
+	for raw, err := range record.Since(files, from.Add(-silence)) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -144,11 +158,11 @@ func collectFrom(ctx context.Context, files []string, id string, last time.Time)
 		if err != nil {
 			continue
 		}
-		if passed = 0; l.At.Sub(last) > silence || len(found) > mostEntries {
+		if passed = 0; l.At.Sub(to) > silence || len(found) > mostEntries {
 			break
 		}
 		if len(l.Parts) > 0 && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
-			found, last = append(found, l.Entry), l.At
+			found, to = append(found, l.Entry), l.At
 		}
 	}
 	return found, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +70,7 @@ type gateway struct {
 	turns provenance.Turns
 	log   *record.Log
 	path  string
+	now   atomic.Pointer[time.Time]
 }
 
 func newGateway(t *testing.T) *gateway {
@@ -80,8 +82,10 @@ func newGateway(t *testing.T) *gateway {
 
 func (g *gateway) open(t *testing.T) {
 	t.Helper()
+	g.now.Store(&began)
 	var err error
 	if g.log, err = record.Open(g.path, record.Options{Key: []byte("the server's key"),
+		Now:      func() time.Time { return *g.now.Load() },
 		Rotation: func() (int64, int) { return 4000, 0 }}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +96,7 @@ func (g *gateway) open(t *testing.T) {
 func (g *gateway) add(t *testing.T, second int, run string, e record.Entry) {
 	t.Helper()
 	e.At, e.Client, e.Session, e.Run = began.Add(time.Duration(second)*time.Second), "c", "agent:main:"+run[:1], run
+	g.now.Store(&e.At)
 	e.Turn = g.turns.ID(provenance.Key{Client: "c", Session: e.Session, Run: run}, e.At, false)
 	if err := g.log.Append(e); err != nil {
 		t.Fatal(err)
@@ -159,6 +164,19 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 	if g, err := provenance.Draw(t.Context(), [][]string{three.files(t)}, "long", ref); err != nil ||
 		len(g.Summary.ToolsBlocked) > 0 || g.Summary.IterationCount != 2 {
 		t.Errorf("a run that went on after a restart: %+v, %v", g, err)
+	}
+	four, five := newGateway(t), newGateway(t) // the second meets the run when it is two hours old
+	for _, second := range []int{0, 3000, 6000} {
+		four.add(t, second, "old", called("read", "owner", "local"))
+	}
+	five.add(t, 7200, "old", called("ls", "owner", "local"))
+	oldest := provenance.Key{Client: "c", Session: "agent:main:o", Run: "old"}
+	old := five.turns.ID(oldest, began.Add(2*time.Hour), false)
+	for _, name := range []string{old, four.turns.ID(oldest, began.Add(2*time.Hour), false)} {
+		if g, err := provenance.Draw(t.Context(), [][]string{four.files(t), five.files(t)}, name, ref); err != nil ||
+			g.Summary.IterationCount != 4 {
+			t.Errorf("%s: %+v, %v", name, g, err)
+		}
 	}
 	if len(one.files(t)) < 3 {
 		t.Error("the record is in one file")

@@ -187,7 +187,8 @@ func (e *Entry) hide(hide func(text string) string) {
 }
 
 // encode makes a line's text, without its number and its MAC. Params stay as they came, without their white space.
-// Where something is not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the call.
+// Where something is not UTF-8 it becomes U+FFFD: a record with a mangled name is worth more than no record of the
+// call.
 func (l *Line) encode(now time.Time) ([]byte, error) {
 	if l.At.IsZero() {
 		l.At = now

@@ -103,8 +103,8 @@ func TestOnlyOurOwnWordsAreNotHidden(t *testing.T) {
 	see("", e)
 	see("Part.", e.Parts[0])
 	see("Source.", e.Parts[0].Sources[0])
-	want := "Kind Ref Client Digest Asked Edited Started Level RaisedTo Mode Decision By Auditor Card Scope Error Turn " +
-		"Part.What Part.Trust Part.Birth Part.Hash Source.Kind Source.Trust Source.Hash"
+	want := "Kind Ref Client Digest Asked Edited Started Level RaisedTo Mode Decision By Auditor Card Scope Error " +
+		"Turn Part.What Part.Trust Part.Birth Part.Hash Source.Kind Source.Trust Source.Hash"
 	if got := strings.Join(ours, " "); got != want {
 		t.Errorf("not hidden: %s", got)
 	}

@@ -146,8 +146,8 @@ func (w *writer) compare() error {
 }
 
 // openLast opens the last file, which is at w.at, and finds its end. What comes after the last newline was never a
-// line: the write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not written
-// read as NULs.
+// line: the write was interrupted. A line with NUL bytes is none either: after a power cut, blocks that were not
+// written read as NULs.
 func (w *writer) openLast() error {
 	f, info, err := openFile(w.at, os.O_APPEND)
 	if err != nil {

@@ -57,8 +57,8 @@ func (l *Line) more() (all []string) {
 		params, string(l.Params))...)
 }
 
-// say is given phrases, each with its value, and gives those that have one. Nothing of it can act on a terminal or hide;
-// the file has all of it.
+// say is given phrases, each with its value, and gives those that have one. Nothing of it can act on a terminal or
+// hide; the file has all of it.
 func say(phrases ...string) (said []string) {
 	for p := range slices.Chunk(phrases, 2) {
 		if p[1] != "" {

@@ -154,7 +154,8 @@ func TestOnlyAResultSaysThatACallRan(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := told(&Line{Entry: Entry{Kind: KindEvent, Parts: []Part{{What: PartWanted}}}}); strings.Contains(got, "ran") {
+	wanted := Line{Entry: Entry{Kind: KindEvent, Parts: []Part{{What: PartWanted}}}}
+	if got := told(&wanted); strings.Contains(got, "ran") {
 		t.Error(got)
 	}
 }
