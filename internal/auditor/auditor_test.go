@@ -220,7 +220,8 @@ func TestTheOwnersWordComesFirstAndAToolCanOnlySwitchItselfOn(t *testing.T) {
 		t.Error("a tool switched on what the owner switched off")
 	}
 	off := auditor.NewCaution(false, nil)
-	if !c.On("my_mail", true, taint.Local) || !c.On("read", true, taint.Local) || !off.On("my_mail", true, taint.Local) {
+	if !c.On("read", true, taint.Local) || !c.On("my_mail", true, taint.Local) ||
+		!off.On("my_mail", true, taint.Local) {
 		t.Error("a tool's own word does not hold")
 	}
 	if off.On("browser", false, taint.Untrusted) {
