@@ -134,7 +134,7 @@ func (r *recordReader) agents() []string {
 		return nil // the view of the record says why
 	}
 	scanned, seen := 0, map[string]bool{} // by what entries say, for params may name an agent, too
-	for raw, err := range record.Backward(files) {
+	for raw, err := range record.Backward(files, 0) {
 		if scanned++; err != nil || scanned > agentsIn || len(found) == agentsMost {
 			break
 		}

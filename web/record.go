@@ -121,7 +121,7 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		f.Fault = "There is no such kind of entry."
 		return f
 	}
-	scan, done, err := r.scan(ctx, maxScan)
+	scan, done, err := r.scan(ctx)
 	if err != nil {
 		return f // the browser has gone
 	}
@@ -131,7 +131,7 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		return r.unreadable(err)
 	}
 	last := uint64(0) // of a page that is full
-	for raw, err := range record.Backward(files) {
+	for raw, err := range record.Backward(files, q.Before) {
 		if err != nil {
 			return r.unreadable(err)
 		}
@@ -144,9 +144,9 @@ func (r *recordReader) find(ctx context.Context, q recordQuery, take func(*recor
 		case err != nil: // the proof names it
 			continue
 		case over:
-			f.Stopped, f.Before = true, l.Seq
+			f.Stopped, f.Before = true, l.Seq+1 // which was not looked at
 			return f
-		case q.Before > 0 && l.Seq >= q.Before || !q.matches(&l):
+		case !q.matches(&l):
 			continue
 		case last > 0:
 			f.Before = last
@@ -269,13 +269,14 @@ type scan struct {
 type recordReader struct {
 	*site
 	scans chan struct{} // holds one for each look
+	most  int           // lines of one
 }
 
 // scan waits for its turn. The caller ends it by done.
-func (r *recordReader) scan(ctx context.Context, most int) (_ *scan, done func(), _ error) {
+func (r *recordReader) scan(ctx context.Context) (_ *scan, done func(), _ error) {
 	select {
 	case r.scans <- struct{}{}:
-		return &scan{gone: ctx.Err, most: most}, func() { <-r.scans }, nil
+		return &scan{gone: ctx.Err, most: r.most}, func() { <-r.scans }, nil
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}

@@ -181,7 +181,7 @@ func (p *Page) Stop() {
 
 func (p *Page) routes() http.Handler {
 	s, mux := p.sessions, http.NewServeMux()
-	reader := &recordReader{s.site, make(chan struct{}, maxScans)}
+	reader := &recordReader{s.site, make(chan struct{}, maxScans), maxScan}
 	grants := &grants{site: s.site, reader: reader}
 	mux.HandleFunc("GET "+Root+"assets/{file}", func(w http.ResponseWriter, r *http.Request) { s.file(w, r, r.PathValue("file")) })
 	mux.HandleFunc("GET "+Root+"manifest.webmanifest", s.manifest)

@@ -175,7 +175,7 @@ func find(
 	var latest time.Time
 	for _, files := range records {
 		lines := 0
-		for raw, err := range record.Backward(files) {
+		for raw, err := range record.Backward(files, 0) {
 			if err = errors.Join(err, ctx.Err()); err != nil {
 				return "", err
 			}

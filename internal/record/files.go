@@ -2,6 +2,7 @@ package record
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -194,17 +195,27 @@ func lines(path string, from int64, backward bool) iter.Seq2[Raw, error] {
 }
 
 // Backward gives the lines of a record's files from the last to the first, so that a reader of the latest reads no more
-// than that. For proof there is [VerifyFiles].
-func Backward(files []string) iter.Seq2[Raw, error] {
+// than that; with a number, those before the one that has it. For proof there is [VerifyFiles].
+func Backward(files []string, before uint64) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		for _, path := range slices.Backward(files) {
+			if before > 0 && (Raw{Text: firstLine(path, 0)}).seq() >= before {
+				continue
+			}
 			for l, err := range lines(path, 0, true) {
-				if !yield(l, err) {
+				if (before == 0 || err != nil || l.seq() < before) && !yield(l, err) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// seq is the number that a line opens with, without decoding it; 0: there is none.
+func (r Raw) seq() uint64 {
+	text, _ := bytes.CutPrefix(r.Text, []byte(`{"seq":`))
+	n, _ := strconv.ParseUint(string(text[:max(0, bytes.IndexByte(text, ','))]), 10, 64)
+	return n
 }
 
 // Since gives the lines of a record's files from the first that was written at a time or later. It finds the place by

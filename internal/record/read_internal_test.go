@@ -44,7 +44,7 @@ func TestReadGoesOnAfterABadLine(t *testing.T) {
 	if strings.Join(notes, " ") != "notetwo notethree" || bad != 4 {
 		t.Errorf("read %q and %d bad lines", notes, bad)
 	}
-	if notes, bad = collect(t, Backward([]string{path})); strings.Join(notes, " ") != "notethree notetwo" ||
+	if notes, bad = collect(t, Backward([]string{path}, 0)); strings.Join(notes, " ") != "notethree notetwo" ||
 		bad != 4 {
 		t.Errorf("backward: %q and %d bad lines", notes, bad)
 	}
@@ -68,7 +68,14 @@ func TestBackwardAndSinceReadNoMoreThanTheyMust(t *testing.T) {
 	put(t, paths[len(paths)-1], append(contents(t, paths[len(paths)-1]), `{"seq":9999,"kind":"note","no`...))
 	named := func(raw []byte) bool { return bytes.Contains(raw, []byte(`"kind":"note"`)) }
 	next := 899
-	for raw, err := range Backward(paths) {
+	lines := 0
+	for range Backward(paths, 3) {
+		lines++
+	}
+	if lines != 2 {
+		t.Errorf("%d lines before entry 3", lines)
+	}
+	for raw, err := range Backward(paths, 0) {
 		if !named(raw.Text) {
 			continue
 		}
