@@ -58,9 +58,6 @@ func ReadParams(text []byte) (jsontext.Value, error) {
 // With is the call with other params. It is another call: it has another digest, and is judged anew.
 func (c *Call) With(params jsontext.Value) *Call {
 	other := *c
-	other.Params, other.walked = params, walked{}
-	if all, err := Walk(params); err == nil {
-		other.walked = walked{params, all}
-	}
+	other.Params = params
 	return &other
 }
