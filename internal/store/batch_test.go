@@ -7,8 +7,8 @@ import (
 	"github.com/openclaw-verifier/verifier/internal/store"
 )
 
-// TestWhoLeavesIsNeverToldThatItIsDone: a backend leaves out whom it finds gone, and then nothing was written, whichever
-// the caller hears first.
+// TestWhoLeavesIsNeverToldThatItIsDone: a backend leaves out whom it finds gone, and then nothing was written,
+// whichever the caller hears first.
 func TestWhoLeavesIsNeverToldThatItIsDone(t *testing.T) {
 	t.Parallel()
 	b := store.NewBatch(1, func(together []*store.Work) {

@@ -101,7 +101,8 @@ func (s *scene) rewritten() {
 	if _, err := os.Stat(filepath.Join(s.work, "rewritten")); err != nil {
 		s.Errorf("the other hook did not change the call: %v", err)
 	}
-	if !strings.Contains(s.record()[before:], "made another call than it asked about") || !strings.Contains(s.model.Heard(), "Owner approval required") {
+	if !strings.Contains(s.record()[before:], "made another call than it asked about") ||
+		!strings.Contains(s.model.Heard(), "Owner approval required") {
 		s.Errorf("another command ran than was judged, and the record does not say so, or the next call did not ask: %s", s.record()[before:])
 	}
 }
