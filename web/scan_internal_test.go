@@ -51,7 +51,8 @@ func (b book) Files() ([]string, error) { return record.Files(b.path) }
 
 func TestASearchGoesOnWhereOneStopped(t *testing.T) {
 	b := book{path: filepath.Join(t.TempDir(), "record.jsonl")}
-	log, err := record.Open(b.path, record.Options{Key: []byte("a key"), Rotation: func() (int64, int) { return 900, 0 }})
+	o := record.Options{Key: []byte("a key"), Rotation: func() (int64, int) { return 900, 0 }}
+	log, err := record.Open(b.path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
