@@ -232,5 +232,6 @@ func (p *place) isSettingsWord() bool {
 		return settingsInCommand.match(strings.ToLower(part)) &&
 			(part != ".openclaw" || !p.home || !p.inside && !isBelowAny(p.rest, noSecrets))
 	}
-	return settingsInCommand.mayBeIn(strings.ToLower(p.name)) && slices.ContainsFunc(strings.Split(p.name, "/"), isSettings)
+	return settingsInCommand.mayBeIn(strings.ToLower(p.name)) &&
+		slices.ContainsFunc(strings.Split(p.name, "/"), isSettings)
 }

@@ -248,7 +248,8 @@ func TestAnAnswerAtTheTerminalIsToldToTheGateway(t *testing.T) {
 		closed(what, ran)
 	}
 	after("it ran", strings.Replace(before, "PreToolUse", "PostToolUse", 1), true)
-	after("it failed", strings.Replace(before, "PreToolUse", "PostToolUseFailure", 1), nil) // whether it ran is not known
+	// Whether it ran is not known.
+	after("it failed", strings.Replace(before, "PreToolUse", "PostToolUseFailure", 1), nil)
 	after("the run is over", strings.Replace(before, "PreToolUse", "Stop", 1), nil)
 	after("the user goes on", `{"session_id":"s1","cwd":"/w","permission_mode":"default","hook_event_name":"UserPromptSubmit","prompt":"No, do this"}`, nil)
 

@@ -35,7 +35,7 @@ type gateway struct {
 	server   *server.Server
 	desk     *approval.Desk
 	store    *store.Store
-	record   recordLog
+	record   *record.Log
 	log      *slog.Logger
 	name     string // of the record's head in the store
 	compared bool   // the store's head was, with the record
@@ -73,16 +73,6 @@ type setup struct {
 	log        *slog.Logger
 	level      *slog.LevelVar // the log's; nil: it stays as it is
 	acceptLoss bool           // new conversations start as usual again, though the store has lost its content
-}
-
-// recordLog is the record as the program uses it.
-type recordLog interface {
-	Append(e record.Entry) error
-	Head() record.Head
-	Err() error
-	KeepHead() error
-	Compare(seen *record.Head) (missing string, err error)
-	Close() error
 }
 
 // openGateway opens store and record and wires the rest.

@@ -219,7 +219,7 @@ func (r Raw) seq() uint64 {
 }
 
 // Since gives the lines of a record's files from the first that was written at a time or later. It finds the place by
-// the times of lines, and reads nothing of what is before.
+// the times of lines, and reads nothing of what is before; where the clock was set back, that may be too far on.
 func Since(files []string, at time.Time) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		first, begun := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) }), false

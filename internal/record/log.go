@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +76,6 @@ type Log struct {
 	beside  *os.File // the file of the head
 	repairs []string
 	opened  chain        // as it was found
-	lost    bool         // a repair tells what is missing
 	lines   chan waiting // what the writer takes
 	closing chan struct{}
 	ended   chan struct{} // closed when the writer has
@@ -147,9 +147,9 @@ func (l *Log) KeepHead() error {
 }
 
 // Compare holds the record, as it was opened, against the last head that was kept elsewhere; nil: there is none. What
-// is missing is noted in the record, and returned, unless Open found it.
+// is missing is noted in the record, and returned, unless Open found the same.
 func (l *Log) Compare(seen *Head) (missing string, err error) {
-	if missing = l.opened.lacks(seen); missing == "" || l.lost {
+	if missing = l.opened.lacks(seen); missing == "" || slices.Contains(l.repairs, missing) {
 		return "", nil
 	}
 	return missing, l.append(repair(missing, seen))

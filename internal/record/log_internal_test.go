@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 func TestLinesOfManyStayInOneChainAcrossFilesAndStarts(t *testing.T) {
@@ -228,6 +230,8 @@ func TestH50OpenNotesWhatWasSeenAndIsGone(t *testing.T) {
 		"nothing": {func(*testing.T, string) {}, "", ""},
 		"lines cut": {func(t *testing.T, p string) { cutLines(t, p, 2) },
 			"entries 3 to 4, seen before, are missing", "entries 3 to 4"},
+		"lines cut, and an older head put beside": {func(t *testing.T, p string) { olderHead(t, p) },
+			"entries 3 to 3, seen before", "entries 3 to 4, seen before"},
 		"file removed": {func(t *testing.T, p string) { remove(t, fileName(p, 1)) },
 			"this is not the record seen last", "which had 4 entries"},
 		"head removed": {func(t *testing.T, p string) { remove(t, headName(p)) }, "no head is beside the record",
@@ -284,6 +288,25 @@ func remove(t *testing.T, path string) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// olderHead cuts two lines off, and puts the head of the line between them beside the record.
+func olderHead(t *testing.T, path string) {
+	t.Helper()
+	c, err := newChain(testKey)
+	for i, raw := range splitLines(contents(t, fileName(path, 1)))[:3] {
+		if raw = bytes.TrimSpace(raw); i == 0 {
+			err = errors.Join(err, c.begin(raw, path))
+		}
+		_, bad := c.follow(raw)
+		err = errors.Join(err, bad)
+	}
+	head, bad := json.Marshal(c.head())
+	if err = errors.Join(err, bad); err != nil {
+		t.Fatal(err)
+	}
+	put(t, headName(path), head)
+	cutLines(t, path, 2)
 }
 
 func forgeHead(t *testing.T, path string) {

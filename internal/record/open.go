@@ -122,7 +122,7 @@ func repair(note string, lost *Head) *Line {
 }
 
 func (w *writer) repair(note string, lost *Head) error {
-	w.repairs, w.lost = append(w.repairs, note), w.lost || lost != nil
+	w.repairs = append(w.repairs, note)
 	return w.own(repair(note, lost))
 }
 
