@@ -239,7 +239,8 @@ type pattern struct {
 func patternsOf(list string) (all patterns) {
 	for _, word := range lists[list] {
 		if relative(word) {
-			all = append(all, pattern{word, characters(word) &^ characters("*?")})
+			literal, _, _ := strings.Cut(word, "[") // what is in brackets need not be in a name
+			all = append(all, pattern{word, characters(literal) &^ characters("*?")})
 		}
 	}
 	return all
