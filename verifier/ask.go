@@ -117,14 +117,17 @@ func (e *evaluation) warn(a *approval.Ask) {
 // is, for a pause and a grant are bound to it: [approval.Ask.Name] hides it where it is shown. A call whose tool can't
 // be shown is not fully visible, and so gets no grant.
 func hideAround(redactor *redact.Redactor, a *approval.Ask) {
-	tool := a.Tool
+	tool, sent := a.Tool, a.Sent
 	texts := append(each(a.Why, a.Reasons), &a.Tool, &a.Sent, &a.Started, &a.Rule, &a.Directory)
 	for i := range a.Origins {
 		o := &a.Origins[i]
 		texts = append(texts, &o.Argument, &o.Tool, &o.Place)
 	}
 	redactor.Lines(texts...)
-	if a.Tool != tool || redact.HasMask(tool) {
+	if a.Sent != sent { // the other name is the same in small letters
+		a.Tool = a.Sent
+	}
+	if a.Tool != tool {
 		a.Hidden, a.Sent = a.Hidden+1, ""
 	}
 }

@@ -249,9 +249,11 @@ func (e *evaluation) allow(t *store.Tx) {
 	}
 	c.Expose(s.raises, cmp.Or(e.plan.Secret, secret))
 	e.after = c.Level(s.sees)
-	tool, a := e.call.Tool, e.terms.Auditor
-	if a != nil && raise > taint.System && a.Caution.On(tool, t.Declares(tool), raise) {
-		c.NeedsCaution(tool)
+	if a := e.terms.Auditor; a != nil && raise > taint.System {
+		tool := e.terms.toolName(e.call.Tool, e.call.Sent)
+		if a.Caution.On(e.call.Tool, t.Declares(tool), raise) {
+			c.NeedsCaution(tool)
+		}
 	}
 	if t.Unseen == nil && e.writesUnseen() {
 		t.MarkUnseen(e.call.Tool)

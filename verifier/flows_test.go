@@ -137,7 +137,9 @@ func TestTheRecordSaysThatACallRanOnlyAfterAResultWithoutAnError(t *testing.T) {
 func TestAPolicyTellsTheAgentOnlyItsReason(t *testing.T) {
 	var log strings.Builder
 	rules, _, err := policy.New(policy.Config{Policies: []policy.Declared{
-		{Name: "secret-name", Action: policy.Action{BlockTools: []string{"tts"}, Reason: "No speech here."}},
+		{Name: "secret-name", Action: policy.Action{
+			BlockTools: []string{"tts", "AccessKey:Delete"}, Reason: "No speech here.",
+		}},
 		{Name: "silent-name", Action: policy.Action{RemoveTools: []string{"pdf"}, Reason: "Never told."}},
 		{Name: "audit", Action: policy.Action{LogFullContext: true}},
 	}})
@@ -152,6 +154,7 @@ func TestAPolicyTellsTheAgentOnlyItsReason(t *testing.T) {
 	if !strings.HasSuffix(d.Reason, "): No speech here.") || strings.Contains(d.Reason, "secret-name") {
 		t.Errorf("the agent reads %q", d.Reason)
 	}
+	r.deny("its name looks like a secret", call(t, "AccessKey:Delete", `{}`, owner("policies")))
 	d = r.deny("removed", call(t, "pdf", `{}`, owner("policies")))
 	if strings.Contains(d.Reason, "told") || strings.Contains(d.Reason, "silent") {
 		t.Errorf("the agent reads %q", d.Reason)
@@ -259,7 +262,8 @@ func TestTheRecordIsHiddenByTheTermsOfTheDecision(t *testing.T) {
 	}
 }
 
-// A tool whose name is a secret is known by a mask: no card, no record and no grant has the name, in any case.
+// A tool whose name is a secret is known by it, and shown by a mask: no card and no sentence has the name, in any case.
+// The record hides it in an entry's Tool and Sent by itself.
 func TestASecretInAToolsNameIsNeverKept(t *testing.T) {
 	var put []approval.Ask
 	r := newRig(t, func(o *verifier.Options) {
@@ -280,6 +284,9 @@ func TestASecretInAToolsNameIsNeverKept(t *testing.T) {
 	}
 	if len(put) != 3 || put[0].Digest == put[2].Digest {
 		t.Errorf("%d questions, or two tools that are taken for one", len(put))
+	}
+	for i := range r.record.entries {
+		r.record.entries[i].Tool, r.record.entries[i].Sent = "", ""
 	}
 	for _, said := range []string{fmt.Sprintf("%+v", put), fmt.Sprintf("%+v", r.record.entries)} {
 		if strings.Contains(strings.ToLower(said), "abcdefghij") {

@@ -61,12 +61,11 @@ func (v *Verifier) Hear(ctx context.Context, e *protocol.Event) (a protocol.Answ
 	if e.Name == protocol.SaysHello {
 		return v.runtimes.greet(e, h.terms)
 	}
-	name := func(sent, canonical string) string { return v.name(h.terms, sent, canonical) }
-	e.Call.HideNames(name)
-	for _, key := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
-		*key = name(*key, protocol.CanonicalKey(*key))
+	key := func(sent string) string { return v.key(h.terms, sent) }
+	e.Call.Context.HideKeys(key)
+	for _, name := range []*string{&e.Child, &e.Returned.Child, &e.NextSessionID, &e.NextSessionKey} {
+		*name = key(*name)
 	}
-	e.Returned.Tool = name(e.Returned.Sent, e.Returned.Tool)
 	run := v.runs.reach(h.call, e.Iteration)
 	if n := e.Iteration; n != nil && e.Name.MayBlock() { // no person can be asked about an event: it blocks
 		h.exhausted = *n >= h.terms.Policy.Iterations(h.call.Agent(), run.yeses)
@@ -185,8 +184,8 @@ func (h *event) happens(t *store.Tx) {
 		h.context(t)
 	case protocol.BeforeLLMCall:
 		for i := range h.Tools {
-			if h.Tools[i].Caution {
-				t.Declare(protocol.Canonical(h.Tools[i].Name))
+			if sent := h.Tools[i].Name; h.Tools[i].Caution {
+				t.Declare(h.terms.toolName(protocol.Canonical(sent), sent))
 			}
 		}
 	case protocol.AfterToolCall:
@@ -262,7 +261,7 @@ func (h *event) context(t *store.Tx) {
 	p, worst, source := record.Part{What: record.PartContext}, taint.System, ""
 	for i := range h.Sources {
 		s := &h.Sources[i]
-		level, tool := h.levelOf(s), h.v.name(h.terms, s.Sent, s.Tool)
+		level, tool := h.levelOf(s), h.terms.toolName(s.Tool, s.Sent)
 		from := lineage.Source{Tool: cmp.Or(tool, "a "+strings.ReplaceAll(string(s.Kind), "_", " ")), User: s.ByUser()}
 		if level > worst {
 			worst, source = level, policy.SourceLabel(from.Tool, "")
@@ -324,7 +323,8 @@ const (
 // a call ran is only said where the runtime reports a result of it without an error.
 func (h *event) result(t *store.Tx) {
 	r, rules, secret := &h.Returned, h.terms.Policy, ""
-	level, source := rules.Response(r.Tool), policy.SourceLabel(r.Tool, r.Origin)
+	tool := h.terms.toolName(r.Tool, r.Sent)
+	level, source := rules.Response(r.Tool), policy.SourceLabel(tool, r.Origin)
 	reads, kept := "", t.Request(outcomeID(h.call, r.ToolCallID, r.Tool))
 	if kept != nil && (kept.Allow || !r.Error) { // else the runtime stopped it, or nothing is known of it
 		level, reads = kept.Raise, kept.Reads
@@ -353,7 +353,7 @@ func (h *event) result(t *store.Tx) {
 		prints = keys[0].Extract(r.Result.Text)
 	}
 	holds := secret != "" || rules.KeepsSecrets(r.Origin) || reads != ""
-	h.bring(lineage.Source{Tool: r.Tool, Origin: r.Origin, Secret: holds}, level, prints)
+	h.bring(lineage.Source{Tool: tool, Origin: r.Origin, Secret: holds}, level, prints)
 	h.terms.Redactor.Lines(&source) // it is kept, and shown on cards
 	h.part(record.Part{
 		What: record.PartReturned, Call: r.ToolCallID, Trust: level.String(), Label: source,
@@ -361,8 +361,8 @@ func (h *event) result(t *store.Tx) {
 	})
 	t.C.Expose(h.start.raises, cmp.Or(secret, reads))
 	h.raise(t, level, source)
-	if a := h.terms.Auditor; a != nil && a.Caution.On(r.Tool, t.Declares(r.Tool), taint.Worse(level, h.stranger)) {
-		t.C.NeedsCaution(r.Tool)
+	if a := h.terms.Auditor; a != nil && a.Caution.On(r.Tool, t.Declares(tool), taint.Worse(level, h.stranger)) {
+		t.C.NeedsCaution(tool)
 	}
 }
 
@@ -468,7 +468,7 @@ func (h *event) record(ctx context.Context) error {
 		return nil
 	}
 	e, turn, o := about(h.call, record.KindEvent), turnOf(h.call), &h.v.o
-	e.Tool, e.By = h.Returned.Tool, string(h.Name)
+	e.Tool, e.By = h.terms.toolName(h.Returned.Tool, h.Returned.Sent), string(h.Name)
 	if e.Level, e.Note = h.level.String(), strings.Join(h.changed, " "); raised {
 		e.Level, e.RaisedTo, e.Source = h.before.String(), h.level.String(), h.source
 	}

@@ -14,10 +14,21 @@ func (t *Terms) request(c *protocol.Call) string {
 	return id
 }
 
-// name is the one spelling of a session's, an agent's or a tool's name. Where the name as it was sent holds a secret,
-// that could no longer be recognised in lower case: then it is a mask, by which it is still known again. Such a
-// conversation is untrusted, and nobody knows such a tool.
-func (v *Verifier) name(t *Terms, sent, canonical string) string {
+// toolName is a tool's name as it may be kept. A secret in it is looked for in the name as it was sent: small letters
+// may disguise it. The policy judges the tool by its own name.
+func (t *Terms) toolName(tool, sent string) string {
+	shown := sent
+	if t.Redactor.Lines(&shown); shown != sent {
+		return shown
+	}
+	return tool
+}
+
+// key is the one spelling of a session's or an agent's name. Where the name as it was sent holds a secret, that could
+// no longer be recognised in lower case: then it is a mask, by which the conversation is still known again, and whose
+// conversation is untrusted.
+func (v *Verifier) key(t *Terms, sent string) string {
+	canonical := protocol.CanonicalKey(sent)
 	if canonical == sent {
 		return canonical
 	}
@@ -48,7 +59,7 @@ func (e *evaluation) redacted(r *redact.Redactor) redact.Result {
 // more than that one look.
 func (e *evaluation) hide() {
 	pl, shown := &e.plan, e.shown()
-	found := shown.Hidden() > 0
+	found, sent := shown.Hidden() > 0, e.call.Sent
 	if e.bears = false; found && (pl.Leaves || pl.Effect != command.Anything) {
 		values, err := e.call.Values()
 		e.bears = err != nil || shown.PreRedacted() || e.terms.Redactor.BearsIn(values)
@@ -60,7 +71,10 @@ func (e *evaluation) hide() {
 	if tool, word, _ := strings.Cut(pl.Source, " "); found && !strings.Contains(text, strings.ToLower(word)) {
 		pl.Source = tool // the word may be what is hidden
 	}
-	e.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives)
+	e.terms.Redactor.Lines(&pl.Source, &pl.Secret, &pl.Gives, &sent)
+	if sent != e.call.Sent && pl.Source != "" { // the tool's name is the same in small letters
+		pl.Source = sent
+	}
 	if found {
 		pl.Unquote(text)
 	}

@@ -133,7 +133,7 @@ func (v *Verifier) within(
 		}
 	}()
 	e.terms = v.o.Terms()
-	c.HideNames(func(sent, canonical string) string { return v.name(e.terms, sent, canonical) })
+	c.Context.HideKeys(func(sent string) string { return v.key(e.terms, sent) })
 	e.id = requestID(c)
 	return answer(e, ctx)
 }

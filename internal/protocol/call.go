@@ -216,16 +216,13 @@ func (c *Context) keys() [4]*string {
 	return [...]*string{&c.AgentID, &c.SessionKey, &c.SessionID, &c.SpawnedBy}
 }
 
-// HideNames lets the caller choose the name of the tool and of each session and agent whose spelling, as it was sent,
-// is not its one spelling: a secret in it could no longer be recognised in lower case.
-func (c *Call) HideNames(name func(sent, canonical string) string) {
-	for i, k := range c.Context.keys() {
-		if sent := c.Context.spelled[i]; sent != "" {
-			*k = name(sent, CanonicalKey(sent))
+// HideKeys lets the caller choose the name of each session and agent whose spelling, as it was sent, is not its one
+// spelling: a secret in it could no longer be recognised in lower case.
+func (c *Context) HideKeys(key func(sent string) string) {
+	for i, k := range c.keys() {
+		if sent := c.spelled[i]; sent != "" {
+			*k = key(sent)
 		}
-	}
-	if tool := name(c.Sent, c.Tool); tool != c.Tool {
-		c.Tool, c.Sent = tool, tool
 	}
 }
 

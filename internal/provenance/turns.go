@@ -162,7 +162,10 @@ func collectFrom(ctx context.Context, files []string, id string, from, to time.T
 			break
 		}
 		if len(l.Parts) > 0 && (l.Turn == id || l.Run != "" && strings.HasSuffix(l.Turn, whose)) {
-			found, to = append(found, l.Entry), l.At
+			found = append(found, l.Entry)
+			if l.At.After(to) {
+				to = l.At
+			}
 		}
 	}
 	return found, nil
@@ -173,25 +176,42 @@ func find(
 	ctx context.Context, records [][]string, name string, ref func(client, session string) string,
 ) (id string, err error) {
 	var latest time.Time
+	isOf := func(l *record.Line) bool {
+		return name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
+			strings.EqualFold(ref(l.Client, l.Session), name))
+	}
 	for _, files := range records {
-		lines := 0
-		for raw, err := range record.Backward(files, 0) {
-			if err = errors.Join(err, ctx.Err()); err != nil {
-				return "", err
-			}
-			l, err := raw.Line()
-			if err != nil {
-				continue
-			}
-			if lines++; lines > mostLines || !l.At.After(latest) {
-				break
-			}
-			if l.Turn != "" && name != "" && (l.Run == name || l.Session == name || strings.EqualFold(l.Ref, name) ||
-				strings.EqualFold(ref(l.Client, l.Session), name)) {
-				id, latest = l.Turn, l.At
-				break
-			}
+		l, err := last(ctx, files, latest, isOf)
+		if err != nil {
+			return "", err
+		}
+		if l != nil {
+			id, latest = l.Turn, l.At
 		}
 	}
 	return id, nil
+}
+
+// last is the latest line of a record that is of a turn, after a time and meant; nil: there is none.
+func last(ctx context.Context, files []string, after time.Time, meant func(*record.Line) bool) (*record.Line, error) {
+	lines := 0
+	for raw, err := range record.Backward(files, 0) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		if lines++; lines > mostLines {
+			break
+		}
+		if !bytes.Contains(raw.Text, []byte(`"turn":"`)) {
+			continue
+		}
+		switch l, err := raw.Line(); {
+		case err != nil:
+		case !l.At.After(after):
+			return nil, nil
+		case meant(&l):
+			return &l, nil
+		}
+	}
+	return nil, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openclaw-verifier/verifier/internal/provenance"
 	"github.com/openclaw-verifier/verifier/internal/record"
+	"github.com/openclaw-verifier/verifier/taint"
 )
 
 func TestATurnIsNamedByItsTime(t *testing.T) {
@@ -177,6 +178,16 @@ func TestATurnIsFoundInRecordsByAnyOfItsNames(t *testing.T) {
 			g.Summary.IterationCount != 4 {
 			t.Errorf("%s: %+v, %v", name, g, err)
 		}
+	}
+	six, seven := newGateway(t), newGateway(t) // the first has its last entry after a gap that the second fills
+	six.add(t, 0, "gap", called("read", "owner", "local"))
+	for _, second := range []int{3000, 6000, 9000} {
+		seven.add(t, second, "gap", called("read", "owner", "local"))
+	}
+	six.add(t, 10_200, "gap", called("web_fetch", "local", "untrusted"))
+	if g, err := provenance.Draw(t.Context(), [][]string{six.files(t), seven.files(t)}, "gap", ref); err != nil ||
+		g.Summary.IterationCount != 5 || g.Summary.MaxTaint != taint.Untrusted {
+		t.Errorf("a run with a gap in one record: %+v, %v", g, err)
 	}
 	if len(one.files(t)) < 3 {
 		t.Error("the record is in one file")

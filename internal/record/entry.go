@@ -39,7 +39,7 @@ const (
 )
 
 // format is the version of the line format, written in the begin line. Files in any other are refused.
-const format = 4
+const format = 5
 
 // Entry is the one record type. Members that do not apply stay zero and are not written.
 type Entry struct {

@@ -135,21 +135,16 @@ var (
 
 const blockSize = 64 << 10
 
-// block gives the lines that begin in a block of a file, and where it stopped to read.
-func block(path string, n int64) (all []Raw, at int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()            //nolint:errcheck // it was only read
+// block gives the lines that begin in a block of a file of some size, and where it stopped to read.
+func block(f *os.File, size, n int64) (all []Raw, at int64, err error) {
 	at = max(0, n*blockSize-1) // in the last line that is not of it
-	r := bufio.NewReader(io.NewSectionReader(f, at, blockSize+MaxLine+2))
+	r := bufio.NewReader(io.NewSectionReader(f, at, min(blockSize+MaxLine+2, size-at)))
 	for at < (n+1)*blockSize {
 		text, err := r.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return all, at, err
 		}
-		line := Raw{file: path, at: at}
+		line := Raw{file: f.Name(), at: at}
 		switch {
 		case len(text) == 0:
 			return all, at, nil
@@ -168,18 +163,25 @@ func block(path string, n int64) (all []Raw, at int64, err error) {
 	return all, at, nil
 }
 
-// lines gives the lines of a file from a block on; or, backward, from the last line to the first.
+// lines gives the lines of a file from a block on; or, backward, from the last line to the first. What is written
+// meanwhile is left out.
 func lines(path string, from int64, backward bool) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
-		info, err := os.Stat(path)
-		for i := from; err == nil && i <= info.Size()/blockSize; i++ {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(Raw{}, err)
+			return
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		size, err := f.Seek(0, io.SeekEnd)
+		for i := from; err == nil && i <= size/blockSize; i++ {
 			var all []Raw
 			var end int64
 			if backward {
-				all, _, err = block(path, info.Size()/blockSize-i)
+				all, _, err = block(f, size, size/blockSize-i)
 				slices.Reverse(all)
 			} else {
-				all, end, err = block(path, i)
+				all, end, err = block(f, size, i)
 				i = max(i, end/blockSize-1) // past a long line
 			}
 			for _, l := range all {
@@ -222,7 +224,8 @@ func (r Raw) seq() uint64 {
 // the times of lines, and reads nothing of what is before; where the clock was set back, that may be too far on.
 func Since(files []string, at time.Time) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
-		first, begun := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) }), false
+		first := sort.Search(len(files), func(i int) bool { return !startsBefore(files[i], 0, at) })
+		begun := at.IsZero()
 		for _, path := range files[max(0, first-1):] {
 			for raw, err := range lines(path, blockOf(path, at), false) {
 				if !begun && err == nil {

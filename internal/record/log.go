@@ -137,8 +137,10 @@ func (l *Log) Head() Head { return l.written.Load().head() }
 // KeepHead puts the head beside the record. It is to be called each second.
 func (l *Log) KeepHead() error {
 	text, err := json.Marshal(l.Head())
-	if err == nil { // over the one before, which is as long and less than a page: there is never half of each
-		_, err = fmt.Fprintf(io.NewOffsetWriter(l.beside, 0), "%-200s\n", text)
+	const size = 201 // less than a page, and over one as long: there is never half of each
+	if err == nil {
+		_, err = fmt.Fprintf(io.NewOffsetWriter(l.beside, 0), "%-*s\n", size-1, text)
+		err = errors.Join(err, l.beside.Truncate(size))
 	}
 	if err != nil {
 		return fmt.Errorf("record: keep the head: %w", err)

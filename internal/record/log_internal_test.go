@@ -134,7 +134,7 @@ func TestOpenRefuses(t *testing.T) {
 			put(t, first(p), append(contents(t, first(p)), make([]byte, MaxLine+1)...))
 		}, testOptions(), ErrDamaged},
 		"another format": {func(t *testing.T, p string) {
-			put(t, first(p), bytes.Replace(contents(t, first(p)), []byte(`"format":4`), []byte(`"format":3`), 1))
+			put(t, first(p), bytes.Replace(contents(t, first(p)), []byte(`"format":5`), []byte(`"format":3`), 1))
 		}, testOptions(), ErrVersion},
 		"H123 a line without a MAC": {func(t *testing.T, p string) {
 			put(t, first(p), append(contents(t, first(p)), `{"seq":4,"kind":"note"}`+"\n"...))

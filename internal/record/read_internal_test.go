@@ -36,17 +36,38 @@ func TestReadGoesOnAfterABadLine(t *testing.T) {
 	raw, _ := sample(t)
 	lines := splitLines(raw)
 	long := bytes.Repeat([]byte("x"), 3*MaxLine)
-	raw = slices.Concat(lines[2], []byte("rubbish\n"), long, []byte("\n"), long[:MaxLine], []byte("\n"), lines[3],
+	rubbish := []byte("rubbish\n")
+	raw = slices.Concat(rubbish, lines[2], rubbish, long, []byte("\n"), long[:MaxLine], []byte("\n"), lines[3],
 		[]byte("torn"))
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	put(t, path, raw)
 	notes, bad := collect(t, Since([]string{path}, time.Time{}))
-	if strings.Join(notes, " ") != "notetwo notethree" || bad != 4 {
+	if strings.Join(notes, " ") != "notetwo notethree" || bad != 5 {
 		t.Errorf("read %q and %d bad lines", notes, bad)
 	}
 	if notes, bad = collect(t, Backward([]string{path}, 0)); strings.Join(notes, " ") != "notethree notetwo" ||
-		bad != 4 {
+		bad != 5 {
 		t.Errorf("backward: %q and %d bad lines", notes, bad)
+	}
+}
+
+// TestWhatIsWrittenMeanwhileIsLeftOut: a line that is finished while it is read is unfinished, and not two lines.
+func TestWhatIsWrittenMeanwhileIsLeftOut(t *testing.T) {
+	t.Parallel()
+	raw, _ := sample(t)
+	path, torn := filepath.Join(t.TempDir(), "r.jsonl"), len(raw)-5
+	put(t, path, raw[:torn])
+	unfinished := 0
+	for l, err := range lines(path, 0, false) {
+		if put(t, path, slices.Concat(raw, raw)); err != nil || unfinished > 0 {
+			t.Fatalf("%.20q follows an unfinished line, %v", l.Text, err)
+		}
+		if l.bad != nil {
+			unfinished++
+		}
+	}
+	if unfinished != 1 {
+		t.Errorf("%d unfinished lines", unfinished)
 	}
 }
 

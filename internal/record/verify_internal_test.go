@@ -92,7 +92,7 @@ func TestH50WhatIsWrongInAFileIsNamed(t *testing.T) {
 			2, "is not valid"},
 		{"NUL", bytes.Replace(raw, []byte("two"), []byte("t\x00o"), 1), nil, 3, "holds NUL bytes"},
 		{"too long", append(join(l[0]), append(bytes.Repeat([]byte("x"), MaxLine), '\n')...), nil, 2, "is longer than"},
-		{"another format", bytes.Replace(raw, []byte(`"format":4`), []byte(`"format":5`), 1), nil, 1, "format is 5"},
+		{"another format", bytes.Replace(raw, []byte(`"format":5`), []byte(`"format":6`), 1), nil, 1, "format is 6"},
 		{"empty", nil, nil, 1, "is missing: the file is empty"},
 		{"a tail cut", join(l[:3]...), &head, 4, "entries 4 to 7, seen before, are missing"},
 		{"cut in a line", raw[:len(raw)-5], &head, 7, "entries 7 to 7, seen before, are missing"},
@@ -190,7 +190,7 @@ func FuzzVerify(f *testing.F) {
 	raw, _ := sample(f)
 	f.Add(0, 0, []byte(nil))
 	f.Add(len(raw)/2, len(raw), []byte(nil))
-	for _, s := range []string{"", "\n", "{}\n", `{"seq":1,"kind":"begin","begin":{"format":4}}` + "\n"} {
+	for _, s := range []string{"", "\n", "{}\n", `{"seq":1,"kind":"begin","begin":{"format":5}}` + "\n"} {
 		f.Add(0, len(raw), []byte(s))
 		f.Add(len(raw)/2, 1, []byte(s))
 	}

@@ -165,6 +165,9 @@ func (w *writer) openNext() error {
 		err = next.openLast()
 	}
 	if err != nil {
+		if next.disk != w.disk {
+			err = errors.Join(err, next.disk.Close())
+		}
 		return errors.Join(err, os.Remove(next.at))
 	}
 	*w = next

@@ -150,13 +150,14 @@ func (t *Tx) MarkUnseen(by string) {
 // Declare notes that a tool of the client says of itself that its results need caution. Beyond the most that are kept,
 // all tools count as having said it.
 func (t *Tx) Declare(tool string) {
+	if t.Declares(tool) {
+		return
+	}
 	if len(t.doc.Declared) >= mostDeclared {
 		tool = everyTool
 	}
-	if !slices.Contains(t.doc.Declared, tool) {
-		t.doc.Declared = append(slices.Clip(t.doc.Declared), tool)
-		putClient(t)
-	}
+	t.doc.Declared = append(slices.Clip(t.doc.Declared), tool)
+	putClient(t)
 }
 
 // Declares reports whether a tool has said it.
