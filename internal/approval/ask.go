@@ -96,8 +96,9 @@ func (d *Desk) Ask(ctx context.Context, r *Request) (ruling Ruling, err error) {
 	}()
 	why, err = d.await(ctx, as.waiter, hold.C, func() (bool, error) {
 		if unannounced {
-			unannounced = false
-			return false, as.announce(lasting)
+			err := as.announce(lasting)
+			unannounced, as.card = false, nil // it may wait for long, and needs no more of it than its id
+			return false, err
 		}
 		c, now, err := as.load(ctx, as.id)
 		if err != nil || c.at(now) == Open {

@@ -160,6 +160,9 @@ func (sh *shows) look() {
 		case <-tick.C:
 			sh.survive(func() { open = sh.lookOnce(open) })
 		case <-sh.ctx.Done():
+			if len(sh.o.Channels) == 0 { // nothing shows a card
+				return
+			}
 			for _, id := range sh.waiters.ids() {
 				sh.run(sh.ctx, func(ctx context.Context) {
 					c, now, err := sh.load(ctx, id)
