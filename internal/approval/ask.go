@@ -249,10 +249,11 @@ func (as *asking) announce(ctx context.Context) error {
 // deliver sends the card on its channels and reports whether it reached someone. It takes as long as the call can
 // wait, but a moment even where all of that is gone, for then the card is for a retry.
 func (as *asking) deliver(ctx context.Context) bool {
-	names, inbox := as.channels(as.card)
+	c := as.card // some sends may begin or end after this has returned, and as.card is let go of then
+	names, inbox := as.channels(c)
 	sent := make(chan bool, len(names))
 	for _, name := range names {
-		as.run(ctx, func(ctx context.Context) { sent <- as.send(ctx, name, as.card) })
+		as.run(ctx, func(ctx context.Context) { sent <- as.send(ctx, name, c) })
 	}
 	if inbox {
 		return true
